@@ -1,0 +1,76 @@
+"""What all documents share: frozen, closed to unknown keys, exact in their numbers."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+
+class Document(BaseModel):
+    """A piece of a rubric document: written by people, never changed in place."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        str_strip_whitespace=True,
+        use_attribute_docstrings=True,
+    )
+
+
+def _true_or_false(value: object) -> object:
+    """Only ``true`` and ``false`` are truth values: YES and NO are answers."""
+    if isinstance(value, str) and value in ("true", "false"):
+        return value == "true"
+    if isinstance(value, bool):
+        return value
+    raise ValueError("must be true or false")
+
+
+def _number(value: object) -> object:
+    """Only plain decimal notation is a number: no exponents, no infinity, no underscores."""
+    if isinstance(value, bool) or (
+        isinstance(value, str) and not re.fullmatch(r"[+-]?\d+(\.\d+)?", value, re.ASCII)
+    ):
+        raise ValueError("must be a number such as 3 or 0.15")
+    return value
+
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+"""Letters, digits, ``_`` and ``-``, beginning with a letter."""
+Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Version = Annotated[str, StringConstraints(pattern=r"^\d{1,9}\.\d{1,9}(\.\d{1,9})?$")]
+"""``3.0`` or ``1.10.2``: numbers between dots, compared number by number."""
+Flag = Annotated[bool, BeforeValidator(_true_or_false)]
+Count = Annotated[int, BeforeValidator(_number), Field(ge=0, le=1_000_000_000)]
+Whole = Annotated[int, BeforeValidator(_number), Field(ge=-1_000_000, le=1_000_000)]
+Share = Annotated[Decimal, BeforeValidator(_number), Field(ge=0, le=1, max_digits=12)]
+"""A decimal from 0 to 1, kept exactly as written."""
+Number = Annotated[Decimal, BeforeValidator(_number), Field(max_digits=18)]
+Operator: TypeAlias = Literal["<", "<=", ">", ">=", "=="]
+AtLeast: TypeAlias = Literal[">", ">="]
+
+
+def holds(left: Fraction | int, operator: Operator, right: Fraction | Decimal | int) -> bool:
+    """Whether ``left operator right`` is true, in exact arithmetic."""
+    exact = Fraction(right)
+    match operator:
+        case "<":
+            return left < exact
+        case "<=":
+            return left <= exact
+        case ">":
+            return left > exact
+        case ">=":
+            return left >= exact
+        case "==":
+            return left == exact
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """For ordering versions: 1.10 comes after 1.9."""
+    numbers = tuple(map(int, version.split(".")))
+    return numbers + (0,) * (3 - len(numbers))

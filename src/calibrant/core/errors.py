@@ -1,0 +1,91 @@
+"""Every exception calibrant raises on purpose.
+
+    CalibrantError
+    ├── RubricError          a rubric document is not usable; carries every fault found
+    ├── VersionError         one version number names two different contents
+    ├── RecordError          records of items or answers are malformed; carries every fault found
+    ├── SourceError          a file cannot be read at all (missing, too large, not what it claims)
+    └── UnknownName          a rubric, criterion, red flag or file kind that does not exist
+
+A *fault* is one mistake in somebody's file: where it is, what is wrong, what to do.
+Faults are collected and raised together, never one at a time.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One mistake in a file that a person can go and mend."""
+
+    message: str
+    path: str = ""
+    """Where inside the document: ``criteria[2].scale``, or the field of a record."""
+    source: str = ""
+    """The file's name, as the user gave it."""
+    line: int | None = None
+    """Line of a rubric document, counted from one."""
+    record: int | None = None
+    """Record of a data file, counted from one (a table's header is not a record)."""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = self.source or "document"
+        if self.line is not None:
+            place += f":{self.line}"
+        if self.record is not None:
+            place += f": record {self.record}"
+        where = f": {self.path}" if self.path else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{place}{where}: {self.message}{hint}"
+
+
+class CalibrantError(Exception):
+    """The root of all errors that calibrant raises on purpose."""
+
+
+class _FaultyFile(CalibrantError):
+    """An error that carries all faults of a file."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+
+class RubricError(_FaultyFile):
+    """A rubric document cannot be used; ``faults`` lists every reason."""
+
+
+class RecordError(_FaultyFile):
+    """Records of a data file are malformed; ``faults`` lists every one."""
+
+
+class VersionError(CalibrantError):
+    """One version number stands for two different contents."""
+
+
+class SourceError(CalibrantError):
+    """A file cannot be read at all."""
+
+
+class UnknownName(CalibrantError, LookupError):
+    """A name that nothing answers to; the message suggests the nearest one."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.hint = suggestion(name, known)
+        super().__init__(f"unknown {what} {name!r}" + (f"; {self.hint}" if self.hint else ""))
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'weight'?`` or, when nothing is near, the few names there are."""
+    names = list(known)
+    folded = {candidate.casefold(): candidate for candidate in names}
+    near = difflib.get_close_matches(name[:80].casefold(), list(folded), n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {folded[near[0]]!r}?"
+    return f"known: {', '.join(names)}" if 0 < len(names) <= 20 else ""

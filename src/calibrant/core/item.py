@@ -1,0 +1,163 @@
+"""Items: the things that are judged. Plans, responses, conversations, and free-form ones.
+
+What a record does not state stays ``None`` ("not stated"); no field has an invented default.
+What a record says beyond the known fields is kept in ``more``, unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from calibrant.core.criterion import ItemType
+from calibrant.core.ids import content_hash
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+def _not_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not a truth value")
+    return value
+
+
+def _listed(value: object) -> object:
+    """One text is a list of its parts between semicolons or line breaks."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.replace("\n", ";").split(";") if part.strip()]
+    return value
+
+
+Words = Annotated[str, AfterValidator(_not_blank)]
+"""Text as it stands in the record; spaces are kept, because evidence quotes positions."""
+Quantity = Annotated[Decimal, BeforeValidator(_not_truth), Field(ge=0, le=100_000)]
+Listed = Annotated[tuple[Words, ...], BeforeValidator(_listed)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The person a plan is for, as far as they told."""
+
+    goal: Words
+    hours_per_week: Quantity | None = None
+    timeframe_weeks: Quantity | None = None
+    skills: Listed | None = None
+    barriers: Listed | None = None
+    confidence: Annotated[int, BeforeValidator(_not_truth), Field(ge=1, le=5)] | None = None
+    """From 1 (very anxious) to 5."""
+    lacks: Listed | None = None
+    """Resources the person said they do not have."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One step of a plan."""
+
+    action: Words
+    metric: str | None = None
+    baseline: str | None = None
+    target: str | None = None
+    deadline: str | None = None
+    rationale: str | None = None
+    effort_estimate: str | None = None
+    first_step: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A user's message and the assistant's reply."""
+
+    user: Words
+    assistant: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Something said before the first exchange: a system message or a greeting."""
+
+    role: Literal["system", "assistant"]
+    content: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    """What all items share."""
+
+    kind: ClassVar[ItemType]
+
+    id: str
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the record that are not part of what is judged."""
+
+    @property
+    def hash(self) -> str:
+        """Content hash of what is judged: the id and ``more`` do not count."""
+        content = {key: value for key, value in asdict(self).items() if key not in ("id", "more")}
+        return content_hash({"kind": self.kind, **content})
+
+    def measures(self) -> dict[str, int]:
+        """What code can count, for the preconditions of a rubric."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(_Item):
+    """A profile and the ordered actions proposed for it."""
+
+    kind: ClassVar[ItemType] = "plan"
+
+    profile: Profile
+    actions: Annotated[tuple[Action, ...], Field(min_length=1)]
+
+    def measures(self) -> dict[str, int]:
+        """The number of actions."""
+        return {"actions": len(self.actions)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response(_Item):
+    """A question and the response to it."""
+
+    kind: ClassVar[ItemType] = "response"
+
+    question: Words
+    response: Words
+    reference: str | None = None
+    as_of: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    """The day for which time-sensitive facts are to be judged (ISO date)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation(_Item):
+    """Exchanges in order; what comes before the first is a preamble, not an exchange."""
+
+    kind: ClassVar[ItemType] = "conversation"
+
+    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1)]
+    preamble: tuple[Message, ...] = ()
+
+    def measures(self) -> dict[str, int]:
+        """The number of exchanges."""
+        return {"exchanges": len(self.exchanges)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeItem(_Item):
+    """Named fields of text, for rubrics of one's own."""
+
+    kind: ClassVar[ItemType] = "free"
+
+    content: Mapping[str, Any]
+
+
+Item: TypeAlias = Plan | Response | Conversation | FreeItem

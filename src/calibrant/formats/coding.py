@@ -1,0 +1,299 @@
+"""Raw answers become codes: the one place where files meet the scorebook.
+
+Whatever the file, an answer is read by ``core.rating.read_answer`` and nothing else; what is
+kept here is only the memory of what each spelling turned out to be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calibrant.core.errors import Fault, suggestion
+from calibrant.core.rating import RATER_KINDS, read_answer, read_flags
+from calibrant.core.rubric import Rubric
+from calibrant.core.scale import ChoiceScale
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, Codes, Scorebook
+
+KEYS = ("rater", "round", "occasion")
+"""What tells apart several sheets about one item."""
+KNOWN = (
+    "id", "item", *KEYS, "kind", "rubric", "flags", "note", "notes", "evidence", "tags",
+    "borderline", "sub_answers", "sitting", "started_at", "submitted_at", "timestamp", "metadata",
+)  # fmt: skip
+"""Fields of a sheet or columns of a wide table that are not criteria."""
+MAX_ID = 500
+
+OnFault: TypeAlias = Callable[[Fault], None]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Coded sheets: one column of ``codes`` and one row of ``keys`` each."""
+
+    keys: pl.DataFrame
+    """``id``, and those of ``KEYS`` that the file has."""
+    codes: Codes
+    flags: NDArray[np.uint64]
+    given: dict[tuple[int, int], str | None] = field(default_factory=dict)
+    """What was handed in where it was no answer, by row and column of ``codes``."""
+    numbers: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The record each sheet comes from."""
+
+    def keep(self, wanted: NDArray[np.bool_]) -> Batch:
+        """The sheets that are wanted."""
+        if wanted.all():
+            return self
+        place = np.cumsum(wanted) - 1
+        given = {(r, int(place[c])): text for (r, c), text in self.given.items() if wanted[c]}
+        return Batch(
+            self.keys.filter(pl.Series(wanted)),
+            np.ascontiguousarray(self.codes[:, wanted]),
+            self.flags[wanted],
+            given,
+            self.numbers[wanted],
+        )
+
+
+class Coder:
+    """Codes of raw answers under one rubric, remembered by type and spelling."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.book = Scorebook(rubric)
+        self.rows = {name: row for row, name in enumerate(rubric.criterion_ids)}
+        self.shows_given = [
+            isinstance(rubric.scale_of(one), ChoiceScale) for one in rubric.criteria
+        ]
+        self._seen: list[dict[tuple[type, Any], int]] = [{} for _ in rubric.criteria]
+
+    def code(self, row: int, raw: Any) -> int:
+        """The code of one raw answer; ``None`` is JSON's null here, an error."""
+        try:
+            known = self._seen[row].get((raw.__class__, raw))
+        except TypeError:  # a list or an object cannot be remembered, and is never an answer
+            return ERROR_CODE
+        if known is None:
+            answer = read_answer(self.rubric, self.rubric.criteria[row], raw)
+            known = self.book.encode(row, answer)
+            if len(self._seen[row]) < 10_000:
+                self._seen[row][raw.__class__, raw] = known
+        return known
+
+    def cells(self, row: int, cells: Sequence[Any]) -> Codes:
+        """Codes of a table's column; ``None`` is an empty cell, a missing answer."""
+        codes = (MISSING_CODE if cell is None else self.code(row, cell) for cell in cells)
+        return np.fromiter(codes, np.uint8, len(cells))
+
+    def column(self, row: int, column: pl.Series) -> Codes:
+        """Codes of a frame's column; null and NaN are empty cells."""
+        if column.dtype.is_float():
+            column = column.fill_nan(None)
+        if column.dtype.is_nested() or column.dtype == pl.Object:
+            return self.cells(row, column.to_list())
+        if isinstance(column.dtype, pl.Categorical | pl.Enum):
+            column = column.cast(pl.String)
+        spellings = column.unique()
+        if len(spellings) > len(column) // 2:
+            return self.cells(row, column.to_list())
+        codes = self.cells(row, spellings.to_list())
+        return (
+            column.replace_strict(spellings, pl.Series(codes), return_dtype=pl.UInt8)
+            .to_numpy()
+            .astype(np.uint8, copy=False)
+        )
+
+    def given_in(
+        self, row: int, codes: Codes, raw: Sequence[Any]
+    ) -> dict[tuple[int, int], str | None]:
+        """What was handed in where a choice scale got no answer."""
+        if not self.shows_given[row]:
+            return {}
+        wrong = np.flatnonzero(codes == ERROR_CODE).tolist()
+        return {(row, at): as_given(raw[at]) for at in wrong}
+
+
+class Assembler:
+    """Coded answers and the fields around them become batches; what is wrong is told."""
+
+    def __init__(self, coder: Coder, source: str, on_fault: OnFault, ignore: Iterable[str]) -> None:
+        self.coder, self.source, self.on_fault = coder, source, on_fault
+        self.ignore = frozenset(ignore)
+        self.key_names: tuple[str, ...] | None = None
+        self._flags: dict[str, int] = {}
+
+    def fault(self, number: int | None, path: str, message: str, hint: str = "") -> None:
+        """Tell what is wrong with a record."""
+        self.on_fault(Fault(message, path, self.source, record=number, hint=hint))
+
+    def criterion_row(self, name: str) -> int:
+        """The row of a criterion by any of its names; raises ``UnknownName`` with a suggestion."""
+        return self.coder.rows[self.coder.rubric.criterion(name).id]
+
+    def batch(
+        self,
+        numbers: Sequence[int],
+        fields: Mapping[str, Sequence[Any] | pl.Series],
+        codes: Codes,
+        given: dict[tuple[int, int], str | None],
+    ) -> Batch:
+        """A batch of the sheets whose fields are right."""
+        good = np.ones(len(numbers), bool)
+        columns = {"id": self._texts("id", fields.get("id", fields.get("item")), numbers, good)}
+        for name in KEYS:
+            if name in fields:
+                columns[name] = self._texts(name, fields[name], numbers, good, optional=True)
+        self._same_keys(columns, numbers, good)
+        self._each("kind", fields, numbers, good, self.kind)
+        self._each("rubric", fields, numbers, good, self.rubric)
+        flags = np.zeros(len(numbers), np.uint64)
+        if "flags" in fields:
+            for at, value in enumerate(_listed(fields["flags"])):
+                if value is not None and value not in ("", []):
+                    flags[at] = self._flag_bits(value, numbers[at], good, at)
+        out = Batch(pl.DataFrame(columns), codes, flags, given, np.asarray(numbers, np.int64))
+        return out.keep(good)
+
+    # -- fields
+
+    def _texts(
+        self,
+        name: str,
+        values: Sequence[Any] | pl.Series | None,
+        numbers: Sequence[int],
+        good: NDArray[np.bool_],
+        optional: bool = False,
+    ) -> pl.Series:
+        """A column of names as text; whole numbers are names too."""
+        if isinstance(values, pl.Series) and not values.dtype.is_float():
+            column = values.cast(pl.String)
+        else:
+            listed = [None] * len(numbers) if values is None else list(values)
+            column = pl.Series([_name(value) for value in listed], dtype=pl.String)
+        column = column.str.strip_chars().alias(name)
+        wrong = (
+            (column.str.len_chars() == 0)
+            | (column.str.len_chars() > MAX_ID)
+            | column.str.contains(r"\p{C}")
+        ).fill_null(not optional)
+        for at in wrong.arg_true().to_list():
+            good[at] = False
+            self.fault(
+                numbers[at],
+                name,
+                f"must be a text of at most {MAX_ID} printable characters, or a whole number",
+            )
+        return column
+
+    def _same_keys(
+        self, columns: dict[str, pl.Series], numbers: Sequence[int], good: NDArray[np.bool_]
+    ) -> None:
+        """Either all sheets of a file have a rater (a round, an occasion) or none has."""
+        if self.key_names is None:
+            self.key_names = tuple(name for name in KEYS if name in columns)
+        for name in KEYS:
+            if name in columns and name not in self.key_names:
+                for at in columns.pop(name).is_not_null().arg_true().to_list():
+                    good[at] = False
+                    self.fault(numbers[at], name, f"has a {name}, but earlier records have none")
+            elif name in self.key_names and name not in columns:
+                columns[name] = pl.Series(name, [None] * len(numbers), dtype=pl.String)
+
+    def _each(
+        self,
+        name: str,
+        fields: Mapping[str, Sequence[Any] | pl.Series],
+        numbers: Sequence[int],
+        good: NDArray[np.bool_],
+        complaint: Callable[[str], str | None],
+    ) -> None:
+        """Check a field that has few different values."""
+        values = fields.get(name)
+        if values is None:
+            return
+        verdicts: dict[str, str | None] = {}
+        for at, value in enumerate(_listed(values)):
+            if value is None:
+                continue
+            text = str(value)
+            if text not in verdicts:
+                verdicts[text] = complaint(text)
+            message = verdicts[text]
+            if message is not None:
+                good[at] = False
+                self.fault(numbers[at], name, message)
+
+    @staticmethod
+    def kind(text: str) -> str | None:
+        """What is wrong with a rater's kind."""
+        if text.strip().upper() in RATER_KINDS:
+            return None
+        return f"{text[:40]!r} is not one of {', '.join(RATER_KINDS)}"
+
+    def rubric(self, text: str) -> str | None:
+        """What is wrong with the rubric a record names."""
+        rubric = self.coder.rubric
+        if text.strip() in (rubric.id, rubric.name, rubric.hash):
+            return None
+        return (
+            f"answered under {text[:80]!r}, scored under {rubric.name!r}: see "
+            "`calibrant rubric diff`, and `--ignore rubric` to score all the same"
+        )
+
+    def _flag_bits(self, value: Any, number: int, good: NDArray[np.bool_], at: int) -> int:
+        flags = flag_list(value)
+        bits = 0
+        for flag in flags:
+            key = repr(flag)[:300]
+            if key not in self._flags:
+                standing, faults = read_flags(self.coder.rubric, [flag])
+                if faults:
+                    good[at] = False
+                    self.fault(number, "flags", faults[0].message)
+                    continue
+                self._flags[key] = self.coder.book.flag_bits(standing)
+            bits |= self._flags[key]
+        return bits
+
+
+def as_given(raw: Any) -> str | None:
+    """What was handed in, as text of bearable length."""
+    return None if raw is None else str(raw)[:200]
+
+
+def _listed(values: Sequence[Any] | pl.Series) -> Sequence[Any]:
+    return values.to_list() if isinstance(values, pl.Series) else values
+
+
+def _name(value: Any) -> str | None:
+    """A name as text; what cannot be one becomes empty and is told."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return ""
+        case int():
+            return str(value)
+        case float():
+            return str(int(value)) if value.is_integer() else ""
+        case _:
+            return ""
+
+
+def flag_list(value: Any) -> list[Any]:
+    """Flags as a list; in one cell they stand between semicolons, commas or bars."""
+    if isinstance(value, str):
+        return [part.strip() for part in re.split("[;,|]", value) if part.strip()]
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def unknown_field(name: str, rubric: Rubric) -> str:
+    """The hint for a field or column that is neither known nor a criterion."""
+    near = suggestion(name, [*rubric.criterion_ids, *KNOWN])
+    return "; ".join(filter(None, (near, f"--ignore {name} leaves it aside")))

@@ -1,0 +1,340 @@
+"""Items from files: every good record kept, every bad one named, duplicates told.
+
+JSONL and Parquet are read as a stream. In CSV and XLSX a plan or a conversation takes several
+rows with its id repeated, so those files are gathered first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from calibrant.core.criterion import ItemType
+from calibrant.core.errors import Fault
+from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
+from calibrant.core.structure import path_text
+from calibrant.formats.conversations import SHAPES, exchanges_of
+from calibrant.formats.records import Record, Records, read_records
+
+MAX_ID = 500
+KINDS: dict[ItemType, type[Item]] = {
+    "plan": Plan,
+    "response": Response,
+    "conversation": Conversation,
+    "free": FreeItem,
+}
+_ACTION_KEYS = tuple(one.name for one in fields(Action) if one.name != "more")
+_PROFILE_KEYS = tuple(one.name for one in fields(Profile) if one.name != "more")
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A record whose content stood in the file before."""
+
+    record: int
+    id: str
+    first_record: int
+    first_id: str
+
+    def __str__(self) -> str:
+        return (
+            f"record {self.record} ({self.id}) has the same content as "
+            f"record {self.first_record} ({self.first_id})"
+        )
+
+
+@dataclass(slots=True)
+class ItemFile:
+    """What reading a file of items gave."""
+
+    items: list[Item] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    duplicates: list[Duplicate] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_items(
+    source: str | Path, kind: ItemType | None = None, encoding: str | None = None
+) -> ItemFile:
+    """All items of a file; ``kind`` is told from each record where it is not given."""
+    out = ItemFile()
+    for entry in stream_items(source, kind, encoding, out.notes):
+        match entry:
+            case Fault():
+                out.faults.append(entry)
+            case Duplicate():
+                out.duplicates.append(entry)
+            case _:
+                out.items.append(entry)
+    return out
+
+
+def stream_items(
+    source: str | Path,
+    kind: ItemType | None = None,
+    encoding: str | None = None,
+    notes: list[str] | None = None,
+) -> Iterator[Item | Fault | Duplicate]:
+    """Items, faults and duplicates of a file in its order; a duplicate follows its item."""
+    path = Path(source)
+    records = read_records(path, encoding)
+    if notes is not None:
+        notes += records.notes
+    stream = _gathered(records, path) if records.table else records.stream
+    ids: dict[str, int] = {}
+    contents: dict[str, tuple[int, str]] = {}
+    for record in stream:
+        if record.fault is not None:
+            yield record.fault
+            continue
+        item, faults = read_item(record.value, kind, record.number, str(path))
+        yield from faults
+        if item is None:
+            continue
+        if item.id in ids:
+            message = f"id {item.id!r} stands in record {ids[item.id]} already"
+            yield Fault(message, "id", str(path), record=record.number)
+            continue
+        ids[item.id] = record.number
+        yield item
+        first = contents.setdefault(item.hash, (record.number, item.id))
+        if first[0] != record.number:
+            yield Duplicate(record.number, item.id, *first)
+
+
+def read_item(
+    record: Any, kind: ItemType | None = None, number: int = 1, source: str = ""
+) -> tuple[Item | None, list[Fault]]:
+    """One item from a parsed record, or everything that is wrong with it."""
+    if not isinstance(record, Mapping) and not (isinstance(record, list) and kind != "free"):
+        return None, [Fault("must be an object", source=source, record=number)]
+    shaped, faults = _shape(record, kind or _kind_of(record), number)
+    item: Item | None = None
+    if not faults:
+        kind = kind or _kind_of(record)
+        try:
+            item = _adapter(kind).validate_python(shaped)
+        except ValidationError as error:
+            faults = [
+                Fault(_plain(one["msg"]), path_text(one["loc"]))
+                for one in error.errors(include_url=False)
+            ]
+    located = [Fault(one.message, one.path, source, record=number, hint=one.hint) for one in faults]
+    return item, located
+
+
+def _plain(message: str) -> str:
+    return (
+        message.removeprefix("Value error, ")
+        .removeprefix("Input ")
+        .replace("Field required", "required, but not there")
+    )
+
+
+@cache
+def _adapter(kind: ItemType) -> TypeAdapter[Any]:
+    return TypeAdapter(KINDS[kind])
+
+
+def _kind_of(record: Any) -> ItemType:
+    if isinstance(record, list) or any(shape in record for shape in SHAPES):
+        return "conversation"
+    if "actions" in record or "profile" in record:
+        return "plan"
+    return "response" if "question" in record and "response" in record else "free"
+
+
+def _shape(record: Any, kind: ItemType, number: int) -> tuple[dict[str, Any], list[Fault]]:
+    """The record in the shape of its kind; unknown fields go to ``more``."""
+    if isinstance(record, list):
+        record = {"exchanges": record}
+    identity, faults = _id(record, number)
+    rest = {str(key): value for key, value in record.items() if key not in ("id", "item")}
+    match kind:
+        case "plan":
+            shaped = _split(rest, ("profile", "actions"))
+            shaped["profile"] = _inner(rest.get("profile"), _PROFILE_KEYS, "profile", faults)
+            actions = rest.get("actions")
+            if isinstance(actions, list):
+                shaped["actions"] = [
+                    _inner(action, _ACTION_KEYS, f"actions[{index}]", faults)
+                    for index, action in enumerate(actions)
+                ]
+            elif actions is None:
+                faults.append(Fault("required, but not there", path="actions"))
+        case "response":
+            shaped = _split(rest, ("question", "response", "reference", "as_of"))
+        case "conversation":
+            exchanges, preamble, found = exchanges_of(rest)
+            faults += found
+            shaped = {"exchanges": exchanges, "preamble": preamble}
+            shaped["more"] = {key: value for key, value in rest.items() if key not in SHAPES}
+        case "free":
+            shaped = {"content": rest}
+            if not any(value is not None and str(value).strip() for value in rest.values()):
+                faults.append(Fault("holds nothing to judge"))
+    return {"id": identity, **shaped}, faults
+
+
+def _id(record: Mapping[str, Any], number: int) -> tuple[str, list[Fault]]:
+    raw = record.get("id", record.get("item", f"record-{number}"))
+    if isinstance(raw, float) and raw.is_integer():
+        raw = int(raw)  # what a spreadsheet makes of 12
+    text = str(raw).strip() if isinstance(raw, str | int) and not isinstance(raw, bool) else ""
+    if not text or len(text) > MAX_ID or not text.isprintable():
+        what = f"must be a text of at most {MAX_ID} printable characters, or a whole number"
+        return "", [Fault(what, path="id")]
+    return text, []
+
+
+def _split(record: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    """Known fields that are stated, and ``more`` for the rest."""
+    shaped = {key: record[key] for key in known if record.get(key) is not None}
+    return {**shaped, "more": {key: value for key, value in record.items() if key not in known}}
+
+
+def _inner(value: Any, known: tuple[str, ...], place: str, faults: list[Fault]) -> Any:
+    """A part of a plan; numbers given for text are text."""
+    if value is None:
+        faults.append(Fault("required, but not there", path=place))
+        return {}
+    if not isinstance(value, Mapping):
+        faults.append(Fault("must be an object", path=place))
+        return {}
+    shaped = _split(value, known)
+    for key in set(known) & set(_ACTION_KEYS) & shaped.keys():
+        if isinstance(shaped[key], int | float) and not isinstance(shaped[key], bool):
+            shaped[key] = f"{shaped[key]:g}"
+    return shaped
+
+
+# -- tables
+
+
+def _gathered(records: Records, path: Path) -> Iterator[Record]:
+    """Rows of a table as records: one a row, or several rows with one id as one record."""
+    rows: dict[Any, list[Record]] = {}
+    for record in records.stream:
+        if record.fault is not None:
+            yield record
+        elif (
+            "action" in record.value
+            or {"role", "content"} <= record.value.keys()
+            or {
+                "user",
+                "assistant",
+            }
+            <= record.value.keys()
+        ):
+            rows.setdefault(record.value.get("id", record.value.get("item")), []).append(record)
+        else:
+            yield Record(record.number, {k: v for k, v in record.value.items() if v is not None})
+    for identity, group in rows.items():
+        first = group[0]
+        if identity is None:
+            fault = Fault(
+                "every row needs the id of its item", "id", str(path), record=first.number
+            )
+            yield Record(first.number, None, fault)
+        elif "action" in first.value:
+            yield _plan_of(group, path)
+        else:
+            yield _conversation_of(identity, group)
+
+
+def _plan_of(group: list[Record], path: Path) -> Record:
+    """A plan from its rows: profile columns may be repeated or stand on the first row only."""
+    profile: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    for record in group:
+        for key, value in record.value.items():
+            name = key.removeprefix("profile.")
+            if value is None or name in _ACTION_KEYS:
+                continue
+            target = profile if name in _PROFILE_KEYS or key != name else more
+            if target.setdefault(name, value) != value:
+                message = f"{value!r} here, {target[name]!r} on an earlier row of the same plan"
+                fault = Fault(message, name, str(path), record=record.number)
+                return Record(record.number, None, fault)
+    actions = [
+        {
+            key: value
+            for key, value in record.value.items()
+            if key in _ACTION_KEYS and value is not None
+        }
+        for record in group
+    ]
+    return Record(group[0].number, {**more, "profile": profile, "actions": actions})
+
+
+def _conversation_of(identity: Any, group: list[Record]) -> Record:
+    shape = "messages" if "role" in group[0].value else "exchanges"
+    keys = ("role", "content") if shape == "messages" else ("user", "assistant")
+    entries = [{key: record.value.get(key) for key in keys} for record in group]
+    return Record(group[0].number, {"id": identity, shape: entries})
+
+
+# -- schema
+
+
+def item_schema(kind: ItemType) -> dict[str, Any]:
+    """JSON Schema of one record of that kind."""
+    if kind == "conversation":
+        schema = _conversation_schema()
+    elif kind == "free":
+        schema = {"type": "object", "minProperties": 1}
+    else:
+        schema = _open(_adapter(kind).json_schema())
+    schema.setdefault("properties", {})["id"] = {"type": ["string", "integer"]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"calibrant item: {kind}",
+        **schema,
+    }
+
+
+def _open(node: Any) -> Any:
+    """The schema without ``more``: unknown fields are kept, not refused; the id may be absent."""
+    if isinstance(node, list):
+        return [_open(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    out = {key: _open(value) for key, value in node.items()}
+    if isinstance(out.get("properties"), dict):
+        out["properties"].pop("more", None)
+    if isinstance(out.get("required"), list):
+        out["required"] = [name for name in out["required"] if name != "id"]
+    return out
+
+
+def _conversation_schema() -> dict[str, Any]:
+    text = {"type": "string", "pattern": r"\S"}
+    message = {
+        "type": "object",
+        "properties": {"role": {"enum": ["system", "user", "assistant"]}, "content": text},
+        "required": ["role", "content"],
+    }
+    named = {
+        "type": "object",
+        "properties": {"user": text, "assistant": text},
+        "required": ["user", "assistant"],
+    }
+    pair = {"type": "array", "prefixItems": [text, text], "items": False, "minItems": 2}
+    pairs = {"type": "array", "items": {"anyOf": [named, pair]}, "minItems": 1}
+    shapes: dict[str, Any] = {
+        "messages": {"type": "array", "items": message, "minItems": 2},
+        "turns": pairs,
+        "exchanges": pairs,
+    }
+    return {
+        "anyOf": [
+            {"type": "object", "properties": {name: shape}, "required": [name]}
+            for name, shape in shapes.items()
+        ]
+        + [pairs]
+    }

@@ -1,0 +1,133 @@
+"""Long rows of answers, ``item, rater, criterion, answer``, folded into sheets.
+
+Rows may come in any order. What is kept of a sheet while the file is read is its key and one
+byte a criterion, so memory grows with the number of sheets and not with the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from calibrant.core.errors import UnknownName
+from calibrant.formats.coding import KEYS, Assembler, Batch, as_given, flag_list
+from calibrant.formats.records import Record
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
+
+SHEETS = 32_768
+"""Sheets in a batch."""
+
+
+class LongRows:
+    """Folds records into sheets and hands them out as batches."""
+
+    def __init__(self, assembler: Assembler, table: bool) -> None:
+        self.assembler, self.coder = assembler, assembler.coder
+        self.table = table
+        self.sheets: dict[tuple[str | None, ...], int] = {}
+        self.codes: list[bytearray] = []
+        self.answered: list[int] = []
+        self.first: list[int] = []
+        self.given: dict[tuple[int, int], str | None] = {}
+        self.flags: dict[int, list[Any]] = {}
+        self._rows: dict[Any, int] = {}
+
+    def fold(self, records: Iterator[Record]) -> None:
+        """Take in all records."""
+        for record in records:
+            if record.fault is not None:
+                self.assembler.on_fault(record.fault)
+            elif not isinstance(record.value, Mapping):
+                self.assembler.fault(record.number, "", "must be an object")
+            else:
+                self._take(record.number, record.value)
+
+    def _take(self, number: int, value: Mapping[str, Any]) -> None:
+        ignore = self.assembler.ignore
+        row = self._row(number, value.get("criterion"))
+        if row is None or not self._plain(number, value):
+            return
+        if "answer" not in value:
+            self.assembler.fault(number, "answer", "required, but not there")
+            return
+        names = ("item" if "item" in value else "id", *KEYS)
+        key = tuple(None if name in ignore else _text(value.get(name)) for name in names)
+        sheet = self.sheets.get(key)
+        if sheet is None:
+            sheet = self.sheets[key] = len(self.codes)
+            self.codes.append(bytearray([MISSING_CODE]) * len(self.coder.rows))
+            self.answered.append(0)
+            self.first.append(number)
+        if self.answered[sheet] >> row & 1:
+            criterion = self.coder.rubric.criterion_ids[row]
+            who = f" by {key[1]!r}" if key[1] is not None else ""
+            message = f"a second answer to {criterion} of item {key[0]!r}{who}"
+            self.assembler.fault(number, "criterion", message, "tell repeats apart by `occasion`")
+            return
+        self.answered[sheet] |= 1 << row
+        self._answer(sheet, row, value["answer"])
+        if value.get("flags") and "flags" not in ignore:
+            self.flags.setdefault(sheet, []).extend(flag_list(value["flags"]))
+
+    def _answer(self, sheet: int, row: int, raw: Any) -> None:
+        empty = self.table and raw is None
+        code = MISSING_CODE if empty else self.coder.code(row, raw)
+        self.codes[sheet][row] = code
+        if code == ERROR_CODE and self.coder.shows_given[row]:
+            self.given[row, sheet] = as_given(raw)
+
+    def _row(self, number: int, name: Any) -> int | None:
+        if name not in self._rows if isinstance(name, str) else True:
+            try:
+                self._rows[name] = self.assembler.criterion_row(str(name or ""))
+            except UnknownName as error:
+                message = str(error) if name else "required, but not there"
+                self.assembler.fault(number, "criterion", message)
+                return None
+        return self._rows[name]
+
+    def _plain(self, number: int, value: Mapping[str, Any]) -> bool:
+        """Whether kind and rubric of the record are right."""
+        good = True
+        for name, complaint in (("kind", self.assembler.kind), ("rubric", self.assembler.rubric)):
+            field = value.get(name)
+            if field is None or name in self.assembler.ignore:
+                continue
+            message = complaint(str(field))
+            if message is not None:
+                self.assembler.fault(number, name, message)
+                good = False
+        return good
+
+    def batches(self) -> Iterator[Batch]:
+        """The sheets, in the order in which their first rows came."""
+        keys = list(self.sheets)
+        named = [
+            name for at, name in enumerate(KEYS, 1) if any(key[at] is not None for key in keys)
+        ]
+        for start in range(0, len(keys), SHEETS):
+            part = keys[start : start + SHEETS]
+            stop = start + len(part)
+            fields: dict[str, list[Any]] = {"id": [key[0] for key in part]}
+            for name in named:
+                fields[name] = [key[1 + KEYS.index(name)] for key in part]
+            fields["flags"] = [self.flags.get(at) for at in range(start, stop)]
+            codes = np.frombuffer(b"".join(self.codes[start:stop]), np.uint8)
+            table = np.ascontiguousarray(codes.reshape(len(part), -1).T)
+            given = {
+                (row, at - start): text
+                for (row, at), text in self.given.items()
+                if start <= at < stop
+            }
+            yield self.assembler.batch(self.first[start:stop], fields, table, given)
+
+
+def _text(value: Any) -> Any:
+    """A key as the assembler reads it: 7 and "7" are one rater."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.strip() if isinstance(value, str) else None if value is None else ""

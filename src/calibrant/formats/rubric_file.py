@@ -1,0 +1,257 @@
+"""Rubric files: read one, report every mistake at once, publish the JSON Schema.
+
+``load_rubric`` takes the name of a built-in rubric or the path of a YAML (or JSON) file. It
+returns a usable ``Rubric`` or raises ``RubricError`` with all faults, each with line and path.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from calibrant.core.errors import Fault, RubricError, SourceError, UnknownName, suggestion
+from calibrant.core.rubric import Rubric
+from calibrant.core.structure import Parts, misfits, path_text
+from calibrant.core.structure import Path as NodePath
+from calibrant.formats.yaml_tree import Tree, read_tree
+
+MAX_BYTES = 2_000_000
+"""A rubric is a document people read; anything larger is something else."""
+
+
+def builtin_names() -> tuple[str, ...]:
+    """The rubrics that come with calibrant."""
+    folder = resources.files("calibrant.rubrics")
+    names = (entry.name for entry in folder.iterdir())
+    return tuple(sorted(name[:-5] for name in names if name.endswith(".yaml")))
+
+
+def load_rubric(source: str | Path) -> Rubric:
+    """The built-in rubric of that name, or the rubric in that file."""
+    if isinstance(source, str) and source in builtin_names():
+        return _builtin(source)
+    path = Path(source)
+    if not path.is_file():
+        if isinstance(source, str) and not path.suffix:
+            raise UnknownName("rubric", source, builtin_names())
+        raise SourceError(f"{path}: no such rubric file")
+    return parse_rubric(_text_of(path), str(path))
+
+
+@cache
+def _builtin(name: str) -> Rubric:
+    text = resources.files("calibrant.rubrics").joinpath(f"{name}.yaml").read_text("utf-8")
+    return parse_rubric(text, f"{name}.yaml")
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise SourceError(f"{path}: larger than {MAX_BYTES // 1_000_000} MB; this is not a rubric")
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        fault = Fault("not UTF-8 text", source=str(path), line=line, hint="save the file as UTF-8")
+        raise RubricError([fault]) from error
+
+
+def parse_rubric(text: str, source: str = "rubric") -> Rubric:
+    """The rubric that ``text`` describes; ``source`` names it in messages."""
+    tree = read_tree(text, source)
+    faults = list(tree.faults)
+    if tree.complete and isinstance(tree.value, dict):
+        faults += _faults(tree, source)
+    elif tree.complete:
+        faults.append(Fault("a rubric is a mapping of keys to values", source=source, line=1))
+    if faults:
+        raise RubricError(sorted(faults, key=lambda fault: fault.line or 0))
+    return Rubric.model_validate(tree.value)
+
+
+def _faults(tree: Tree, source: str) -> list[Fault]:
+    """Every mistake of the sections by themselves, then of how they fit together."""
+    faults: list[Fault] = []
+    read: dict[str, Any] = {}
+    faulty: set[str] = set()
+    known = set(Rubric.model_fields)
+    for name in tree.value.keys() - known:
+        hint = suggestion(name, sorted(known))
+        faults.append(Fault("unknown key", name, source, tree.line((name,)), hint=hint))
+    meant = {fault.hint for fault in faults}
+    for name, field in Rubric.model_fields.items():
+        if name not in tree.value:
+            faulty |= {name} if field.is_required() else set()
+            if field.is_required() and f"did you mean {name!r}?" not in meant:
+                faults.append(Fault("required key is missing", name, source, tree.line(())))
+            continue
+        value, found = _section(tree, source, name)
+        read[name] = value
+        faulty |= {name} if found else set()
+        faults += found
+    parts = {name: read[name] for name in Parts.__slots__ if read.get(name) is not None}
+    for misfit in misfits(Parts(**parts, faulty=frozenset(faulty))):
+        faults.append(
+            Fault(misfit.message, misfit.place, source, tree.line(misfit.path), hint=misfit.hint)
+        )
+    return faults
+
+
+def _section(tree: Tree, source: str, name: str) -> tuple[Any, list[Fault]]:
+    """A section's value and faults; of a list, the readable entries keep their places."""
+    whole = tree.value[name]
+    entry_type = _entry_adapter(name)
+    if not isinstance(whole, list) or entry_type is None:
+        return _read(tree, source, (name,), whole, _field_adapter(Rubric, name))
+    entries: list[Any] = []
+    faults: list[Fault] = []
+    for index, raw in enumerate(whole):
+        value, found = _read(tree, source, (name, index), raw, entry_type)
+        entries.append(_salvage(name, raw) if found else value)
+        faults += found
+    if not faults:  # what the list as a whole asks for: a least number of entries
+        return _read(tree, source, (name,), whole, _field_adapter(Rubric, name))
+    return entries, faults
+
+
+def _read(
+    tree: Tree, source: str, path: NodePath, raw: Any, adapter: TypeAdapter[Any]
+) -> tuple[Any, list[Fault]]:
+    try:
+        return adapter.validate_python(raw), []
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+    unknown = {(*path, *one["loc"]) for one in details if one["type"] == "extra_forbidden"}
+    faults = []
+    for detail in details:
+        place = _steps(tree, (*path, *detail["loc"]))
+        siblings = [step[-1] for step in unknown if _steps(tree, step)[:-1] == place[:-1]]
+        if detail["type"] == "missing" and suggestion(str(place[-1]), map(str, siblings)):
+            continue  # a misspelt key is one mistake, not two
+        message, hint = _explain(detail, place)
+        faults.append(Fault(message, path_text(place), source, tree.line(place), hint=hint))
+    return None, faults
+
+
+def _salvage(section: str, raw: Any) -> BaseModel | None:
+    """What can be read of a faulty entry, for the checks of how entries fit together.
+
+    A field that cannot be read is None, whatever its type says.
+    """
+    for model in _models_in(Rubric.model_fields[section].annotation):
+        kind = model.model_fields.get("kind")
+        if isinstance(raw, dict) and (kind is None or raw.get("kind") in get_args(kind.annotation)):
+            fields = {name: _field_value(model, name, raw) for name in model.model_fields}
+            return model.model_construct(**fields)
+    return None
+
+
+def _field_value(model: type[BaseModel], name: str, raw: dict[str, Any]) -> Any:
+    field = model.model_fields[name]
+    if name not in raw:
+        return None if field.is_required() else field.get_default(call_default_factory=True)
+    try:
+        return _field_adapter(model, name).validate_python(raw[name])
+    except ValidationError:
+        return None
+
+
+def _steps(tree: Tree, location: NodePath) -> NodePath:
+    """``location`` without the names of union members that pydantic puts between the steps."""
+    path: NodePath = ()
+    for step in location[:-1]:
+        if (*path, step) in tree.lines:
+            path = (*path, step)
+    last = location[-1]
+    is_step = (*path, last) in tree.lines or isinstance(last, str)
+    return (*path, last) if is_step else path
+
+
+def _explain(detail: ErrorDetails, place: NodePath) -> tuple[str, str]:
+    """Message and hint for one of pydantic's findings."""
+    context = detail.get("ctx", {})
+    given = detail["input"]
+    match detail["type"]:
+        case "extra_forbidden":
+            return "unknown key", suggestion(str(place[-1]), _keys_at(place))
+        case "missing":
+            return "required key is missing", ""
+        case "literal_error":
+            expected = str(context["expected"])
+            options = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
+            return f"{given!r} is not one of {expected}", suggestion(str(given), options)
+    if detail["type"] == "string_pattern_mismatch":
+        return f"{given!r} does not have the form {context['pattern']}", ""
+    if given is None:
+        return "none is not possible here: a value is required", ""
+    return str(context.get("error", detail["msg"].lower().removeprefix("input "))), ""
+
+
+@cache
+def _field_adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    """The validator of one field, constraints included."""
+    field = model.model_fields[name]
+    kind: Any = field.annotation
+    return TypeAdapter(Annotated[kind, *field.metadata] if field.metadata else kind)
+
+
+@cache
+def _entry_adapter(name: str) -> TypeAdapter[Any] | None:
+    """The validator of one entry of a section that is a list; None for other sections."""
+    annotation = Rubric.model_fields[name].annotation
+    for member in (annotation, *get_args(annotation)):
+        if get_origin(member) is tuple:
+            return TypeAdapter(get_args(member)[0])
+    return None
+
+
+def _keys_at(path: NodePath) -> list[str]:
+    """The keys that the document knows where the last step of ``path`` stands."""
+    reached: list[type[BaseModel]] = [Rubric]
+    for step in path[:-1]:
+        fields = [model.model_fields[step] for model in reached if step in model.model_fields]
+        if fields:  # otherwise the step is an index, or the key of an open mapping
+            reached = [model for field in fields for model in _models_in(field.annotation)]
+    return sorted({name for model in reached for name in model.model_fields})
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in _models_in(inner)]
+
+
+def rubric_schema() -> dict[str, Any]:
+    """JSON Schema of a rubric file as an editor reads it.
+
+    Editors type YAML scalars, this loader does not: wherever a text or an exact decimal is
+    wanted, a number or a truth value is as good, and an absence is the word ``none``.
+    """
+    schema = Rubric.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "calibrant rubric"
+    return _for_editors(schema)  # type: ignore[no-any-return]
+
+
+def _for_editors(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_for_editors(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("type") == "null":
+        return {"const": "none"}
+    out = {key: _for_editors(value) for key, value in node.items() if key != "default"}
+    if node.get("type") == "string" and "enum" not in node and "const" not in node:
+        out["type"] = ["string", "number", "boolean"]
+    if node.get("type") == "boolean":
+        out["type"] = "boolean"
+    return out

@@ -1,0 +1,271 @@
+"""From a file of answers to verdicts: read, apply preconditions, score, hand out, sum up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calibrant.core.criterion import METRICS
+from calibrant.core.errors import Fault, RecordError
+from calibrant.core.rubric import Rubric
+from calibrant.formats.coding import Batch, Coder, OnFault
+from calibrant.formats.items import Duplicate, stream_items
+from calibrant.formats.ratings import Progress, read_answers
+from calibrant.formats.verdicts import VerdictTable
+from calibrant.formats.writers import check_output, write_frames
+from calibrant.stats.scorebook import (
+    ERROR_CODE,
+    FAILED,
+    MISSING_CODE,
+    NA_CODE,
+    PASSED,
+    UNDECIDED,
+    UNKNOWN,
+    Codes,
+    Mask,
+    Scored,
+)
+
+MAX_FAULTS = 10_000
+"""Faults kept for the error at the end; ``on_fault`` is told of every one."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run of scoring found, in numbers."""
+
+    rubric: str
+    rubric_hash: str
+    sheets: int = 0
+    complete: int = 0
+    passed: int = 0
+    """Of the complete ones."""
+    failed: int = 0
+    undecided: int = 0
+    gate_failed: int = 0
+    gate_unknown: int = 0
+    flagged: int = 0
+    bad_records: int = 0
+    failed_checks: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    flags: Counter[str] = field(default_factory=Counter)
+    sums: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Sum and number of the answers to each ordinal criterion, as counted."""
+    has_pass_mark: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def incomplete(self) -> int:
+        """Sheets with missing answers or errors."""
+        return self.sheets - self.complete
+
+    @property
+    def pass_rate(self) -> float | None:
+        """Share passed of the complete sheets; None without a pass mark or without sheets."""
+        return self.passed / self.complete if self.has_pass_mark and self.complete else None
+
+    @property
+    def pass_interval(self) -> tuple[float, float] | None:
+        """95 % interval of the pass rate (Wilson)."""
+        if self.pass_rate is None:
+            return None
+        return wilson(self.passed, self.complete)
+
+    @property
+    def strict_rate(self) -> float | None:
+        """Share passed of all sheets, incomplete ones counted as not passed."""
+        return self.passed / self.sheets if self.has_pass_mark and self.sheets else None
+
+    def means(self) -> dict[str, float]:
+        """Mean answer to each ordinal criterion."""
+        return {name: total / count for name, (total, count) in self.sums.items() if count}
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        interval = self.pass_interval
+        return {
+            "rubric": self.rubric,
+            "rubric_hash": self.rubric_hash,
+            "sheets": self.sheets,
+            "complete": self.complete,
+            "incomplete": self.incomplete,
+            "passed": self.passed,
+            "failed": self.failed,
+            "undecided": self.undecided,
+            "pass_rate": None if self.pass_rate is None else round(self.pass_rate, 6),
+            "pass_interval": None if interval is None else [round(limit, 6) for limit in interval],
+            "gate_failed": self.gate_failed,
+            "gate_unknown": self.gate_unknown,
+            "flagged": self.flagged,
+            "bad_records": self.bad_records,
+            "failed_checks": dict(self.failed_checks),
+            "missing": dict(self.missing),
+            "errors": dict(self.errors),
+            "flags": dict(self.flags),
+            "means": {name: round(mean, 6) for name, mean in self.means().items()},
+            "notes": self.notes,
+        }
+
+    def add(self, table: VerdictTable, batch: Batch, scored: Scored) -> None:
+        """Count one batch in."""
+        names = table.book.rubric.criterion_ids
+        self.sheets += len(scored.outcome)
+        self.complete += int((~scored.incomplete).sum())
+        self.passed += int((scored.outcome == PASSED).sum())
+        self.failed += int((scored.outcome == FAILED).sum())
+        self.undecided += int((scored.outcome == UNDECIDED).sum())
+        self.gate_failed += int((scored.gate == FAILED).sum())
+        self.gate_unknown += int((scored.gate == UNKNOWN).sum())
+        self.flagged += int(scored.flagged.sum())
+        self.failed_checks += _counts(names, scored.failed)
+        self.missing += _counts(names, scored.codes == MISSING_CODE)
+        self.errors += _counts(names, scored.codes == ERROR_CODE)
+        for bit, flag in enumerate(table.book.rubric.red_flags or ()):
+            hits = int((batch.flags >> np.uint64(bit) & np.uint64(1)).sum())
+            self.flags += Counter({flag.id: hits})
+        for row, name in enumerate(names):
+            lowest = table.book.values[row][0]
+            if isinstance(lowest, int):
+                codes = scored.counted[row]
+                given = codes[(codes > NA_CODE) & (codes < ERROR_CODE)].astype(np.int64)
+                total, count = self.sums.get(name, (0, 0))
+                added = int(given.sum()) + (lowest - 1) * len(given)
+                self.sums[name] = (total + added, count + len(given))
+
+
+def _counts(names: tuple[str, ...], hits: Mask) -> Counter[str]:
+    totals = hits.sum(axis=1).tolist()
+    return Counter({name: total for name, total in zip(names, totals, strict=True) if total})
+
+
+def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Interval of a share that stays within 0 and 1 and holds its level in small samples."""
+    share = hits / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+class ScoreRun:
+    """One run over a file of answers; iterate ``frames`` to make it happen.
+
+    Unless ``skip_bad`` is set, the frames end in a ``RecordError`` when any record was bad, so
+    that whoever writes them can throw the file away.
+    """
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        answers: Path,
+        *,
+        items: Path | None = None,
+        skip_bad: bool = False,
+        encoding: str | None = None,
+        ignore: Iterable[str] = (),
+        on_fault: OnFault = lambda fault: None,
+        on_progress: Callable[[Progress, int], None] = lambda progress, sheets: None,
+    ) -> None:
+        coder = Coder(rubric)
+        self.rubric, self.items, self.skip_bad = rubric, items, skip_bad
+        self.encoding = encoding
+        self.table = VerdictTable(coder.book)
+        self.summary = Summary(rubric.name, rubric.hash)
+        self.summary.has_pass_mark = rubric.aggregation.pass_mark is not None
+        self._on_fault, self._on_progress = on_fault, on_progress
+        self._faults: list[Fault] = []
+        self._bad: set[tuple[str, int | None]] = set()
+        self._file = read_answers(answers, coder, self._fault, encoding=encoding, ignore=ignore)
+        self.summary.notes += self._file.notes
+        self._batches = self._file.batches
+        self._first = next(self._batches, None)
+
+    def _fault(self, fault: Fault) -> None:
+        self._on_fault(fault)
+        self._bad.add((fault.source, fault.record))
+        self.summary.bad_records = len(self._bad)
+        if len(self._faults) < MAX_FAULTS:
+            self._faults.append(fault)
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The columns of the frames."""
+        keys = self._first.keys.columns[1:] if self._first is not None else []
+        return self.table.schema(tuple(keys))
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Verdicts, batch by batch."""
+        measures = self._measures()
+        batch = self._first
+        while batch is not None:
+            raw = batch.codes
+            if measures is not None:
+                batch, codes = self._conditioned(batch, measures)
+                raw = batch.codes
+            else:
+                codes = raw
+            scored = self.table.book.score(codes, batch.flags)
+            self.summary.add(self.table, batch, scored)
+            if len(batch.flags):
+                yield self.table.frame(batch, scored, raw)
+            self._on_progress(self._file.progress, self.summary.sheets)
+            batch = next(self._batches, None)
+        if self._bad and not self.skip_bad:
+            raise RecordError(self._faults)
+
+    def _measures(self) -> Mapping[str, Mapping[str, int]] | None:
+        """What code counts in each item, where an items file was given."""
+        conditions = [one.precondition for one in self.rubric.criteria if one.precondition]
+        if self.items is None:
+            if conditions:
+                told = "; ".join(f"{one.metric} {one.op} {one.value}" for one in conditions)
+                self.summary.notes.append(
+                    f"preconditions not applied ({told}): give the items with --items"
+                )
+            return None
+        found: dict[str, Mapping[str, int]] = {}
+        stream = stream_items(self.items, self.rubric.item_type, self.encoding, self.summary.notes)
+        for entry in stream:
+            match entry:
+                case Fault():
+                    self._fault(entry)
+                case Duplicate():
+                    self.summary.notes.append(f"{self.items}: {entry}")
+                case _:
+                    found[entry.id] = entry.measures()
+        return found
+
+    def _conditioned(
+        self, batch: Batch, measures: Mapping[str, Mapping[str, int]]
+    ) -> tuple[Batch, Codes]:
+        """The sheets whose items are known, and their codes after preconditions."""
+        counted = [measures.get(name) for name in batch.keys["id"].to_list()]
+        known = np.array([one is not None for one in counted], bool)
+        for at in np.flatnonzero(~known).tolist():
+            message = f"item {batch.keys['id'][at]!r} is not in {self.items}"
+            self._fault(Fault(message, "id", str(self._file.path), record=int(batch.numbers[at])))
+        batch = batch.keep(known)
+        columns: dict[str, NDArray[np.int64]] = {}
+        for metric in METRICS[self.rubric.item_type]:
+            columns[metric] = np.array(
+                [one[metric] for one in counted if one is not None], np.int64
+            )
+        return batch, self.table.book.apply_preconditions(batch.codes, columns)
+
+
+def score_file(
+    rubric: Rubric, answers: str | Path, out: str | Path, *, items: str | Path | None = None
+) -> Summary:
+    """Score a file of answers into a file of verdicts; raises ``RecordError`` on bad records."""
+    run = ScoreRun(rubric, Path(answers), items=None if items is None else Path(items))
+    check_output(Path(out))
+    write_frames(run.frames(), run.schema, Path(out))
+    return run.summary

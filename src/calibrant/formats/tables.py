@@ -1,0 +1,181 @@
+"""Tables: CSV, XLSX and Parquet as a header and rows of cells.
+
+An empty cell is ``None``. Everything else is what the file says it is: text in CSV; text,
+numbers, truth values and dates in XLSX and Parquet.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calibrant.core.errors import Fault, SourceError
+from calibrant.formats.text import MAX_LINE, detect_encoding, read_lines
+
+MAX_UNPACKED = 512 * 1024 * 1024
+"""What a workbook may unpack to, in bytes."""
+MAX_CELLS = 50_000_000
+"""The largest rectangle of cells a sheet may span, empty ones included."""
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a table: as many cells as the header has names, or the fault it has."""
+
+    number: int
+    cells: Sequence[Any]
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and the rows below it, read one after the other."""
+
+    names: tuple[str, ...]
+    rows: Iterator[Row]
+    notes: tuple[str, ...] = ()
+    """What a user should know of how the file was read."""
+
+
+def open_csv(path: Path, encoding: str | None = None) -> Table:
+    """A CSV file; comma, semicolon, tab or bar, whichever the header uses."""
+    found = detect_encoding(path, encoding)
+    notes = (f"{path.name}: not UTF-8, read as {found.name}",) if found.guessed else ()
+    lines = (line for _, line in read_lines(path, found))
+    first = next(lines, None)
+    if first is None:
+        raise SourceError(f"{path}: the file is empty")
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else max(_DELIMITERS, key=first.count)
+    reader = csv.reader(_chain(first, lines), delimiter=delimiter, strict=True)
+    try:
+        names = _header(path, next(reader))
+    except csv.Error as error:
+        raise SourceError(f"{path}: line 1: not CSV: {error}") from error
+    return Table(names, _csv_rows(path, reader, len(names)), notes)
+
+
+def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _csv_rows(path: Path, reader: Any, width: int) -> Iterator[Row]:
+    number = 0
+    while True:
+        number += 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:  # the reader has lost its place: nothing after this is safe
+            message = f"not CSV near line {reader.line_num}: {error}"
+            yield Row(number, (), Fault(message, source=str(path), record=number))
+            return
+        if not cells:
+            number -= 1
+            continue
+        if len(cells) != width:
+            message = f"has {len(cells)} cells where the header has {width}"
+            yield Row(number, (), Fault(message, source=str(path), record=number))
+            continue
+        yield Row(number, [cell if cell.strip() else None for cell in cells])
+
+
+def _header(path: Path, cells: Sequence[Any]) -> tuple[str, ...]:
+    names = tuple("" if cell is None else str(cell).strip() for cell in cells)
+    for index, name in enumerate(names):
+        if not name:
+            hint = " (pandas: to_csv(index=False))" if index == 0 else ""
+            raise SourceError(f"{path}: column {index + 1} has no name{hint}")
+        if name in names[:index]:
+            raise SourceError(f"{path}: two columns are named {name!r}")
+    if not names:
+        raise SourceError(f"{path}: the table has no header")
+    return names
+
+
+def open_xlsx(path: Path) -> Table:
+    """The first sheet of a workbook that holds anything."""
+    _refuse_bombs(path)
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        workbook = CalamineWorkbook.from_path(str(path))
+        sheets = [(name, workbook.get_sheet_by_name(name)) for name in workbook.sheet_names]
+        filled = [(name, sheet) for name, sheet in sheets if sheet.total_height]
+        grid = filled[0][1].to_python(skip_empty_area=True) if filled else []
+    except (CalamineError, OSError, ValueError) as error:
+        raise SourceError(f"{path}: not a readable workbook: {error}") from error
+    except BaseException as error:  # a panic of the reader is not an Exception
+        if type(error).__name__ == "PanicException":
+            raise SourceError(f"{path}: not a readable workbook") from error
+        raise
+    if not grid:
+        raise SourceError(f"{path}: the workbook is empty")
+    notes: tuple[str, ...] = ()
+    if len(filled) > 1:
+        others = ", ".join(name for name, _ in filled[1:])
+        notes = (f"{path.name}: read sheet {filled[0][0]!r} only; not read: {others}",)
+    while grid[0] and grid[0][-1] in ("", None) and all(row[-1] in ("", None) for row in grid):
+        grid = [row[:-1] for row in grid]
+    return Table(_header(path, grid[0]), _xlsx_rows(grid[1:]), notes)
+
+
+def _xlsx_rows(grid: Sequence[Sequence[Any]]) -> Iterator[Row]:
+    for number, cells in enumerate(grid, 1):
+        row = [None if isinstance(cell, str) and not cell.strip() else cell for cell in cells]
+        if any(cell is not None for cell in row):
+            yield Row(number, row)
+
+
+def _refuse_bombs(path: Path) -> None:
+    """Unpack the workbook once, piece by piece, before anything holds it in memory."""
+    unpacked = 0
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                with archive.open(member) as stream:
+                    unpacked += _measure(path, stream, member.filename, MAX_UNPACKED - unpacked)
+    except SourceError:
+        raise
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise SourceError(f"{path}: not a readable workbook: {error}") from error
+
+
+def _measure(path: Path, stream: Any, name: str, allowance: int) -> int:
+    """Bytes of one member; refuses too many, and sheets that span too many cells."""
+    size, tail = 0, b""
+    rows = columns = 1
+    is_sheet = re.fullmatch(r"xl/worksheets/[^/]+\.xml", name) is not None
+    while piece := stream.read(1024 * 1024):
+        size += len(piece)
+        if size > allowance:
+            limit = MAX_UNPACKED // (1024 * 1024)
+            raise SourceError(f"{path}: unpacks to more than {limit} MB; refused")
+        if is_sheet:
+            text = tail + piece
+            for letters, digits in re.findall(rb'\br="([A-Z]{0,4})(\d{1,9})"', text):
+                rows, columns = max(rows, int(digits)), max(columns, _column(letters))
+            tail = text[-24:]
+            if rows * columns > MAX_CELLS:
+                raise SourceError(
+                    f"{path}: a sheet spans {rows:,} rows by {columns:,} columns; refused"
+                )
+    return size
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return max(1, number)

@@ -1,0 +1,1 @@
+"""Numerics on arrays: numpy in, numpy out."""

@@ -1,0 +1,426 @@
+"""A rubric compiled to integer tables; scores millions of sheets with whole-array arithmetic.
+
+Answers come as *codes*: 0 is NA, 1 to V the points of the scale in their order, 254 an error,
+255 a missing answer. Arrays hold one row per criterion and one column per sheet, shape
+``(C, n)``, so that each step runs over contiguous bytes. All arithmetic is on integers: a
+score is a count of 1/D, where D is the least common denominator of everything it is made of.
+The results are those of ``core.scoring``, sheet by sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, lcm
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibrant.core.answer import Abstained, Answer, Given, Missing, NotApplicable
+from calibrant.core.criterion import Category, Criterion, Dimensions, WeightedCategories
+from calibrant.core.document import holds
+from calibrant.core.rating import read_answer
+from calibrant.core.rubric import Rubric
+
+NA_CODE, ERROR_CODE, MISSING_CODE = 0, 254, 255
+BLOCK = 32_768
+"""Sheets handled at a time: a row of codes of one block fits the first-level cache."""
+
+Codes: TypeAlias = NDArray[np.uint8]
+Mask: TypeAlias = NDArray[np.bool_]
+Run: TypeAlias = tuple[int, int]
+"""Consecutive codes, both ends included."""
+
+PASSED, FAILED, UNKNOWN = 0, 1, 2
+"""States of the gate."""
+UNDECIDED = 2
+"""With PASSED and FAILED, the outcomes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What a batch of sheets amounts to; arrays of length n unless said otherwise."""
+
+    codes: Codes
+    """After preconditions, shape (C, n)."""
+    counted: Codes
+    """After red flags too, shape (C, n); the same array where no flag forces anything."""
+    units: NDArray[Any] | None
+    """Score, in 1/``Scorebook.denominator``; None without weighted categories."""
+    category_units: NDArray[Any] | None
+    """Shape (categories, n), each row in 1/``Scorebook.categories[i].denominator``."""
+    assessed_units: NDArray[Any] | None
+    total: NDArray[np.int64] | None
+    """Sum of the dimensions; None with weighted categories."""
+    count: NDArray[np.int64] | None
+    minimum: NDArray[np.int64] | None
+    """Lowest dimension, where ``count`` is not 0."""
+    failed: Mask
+    """Criteria that failed, shape (C, n)."""
+    shut: Mask
+    """Criteria that keep a gate shut, shape (C, n)."""
+    gate: NDArray[np.uint8]
+    incomplete: Mask
+    flagged: Mask
+    """Sheets that a red flag fails."""
+    passed: Mask
+    outcome: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryTable:
+    """One weighted category: its criteria and what each of their codes is worth."""
+
+    id: str
+    rows: tuple[int, ...]
+    worths: tuple[tuple[tuple[Run, int], ...], ...]
+    """By criterion: runs of codes with their worth in 1/``denominator``."""
+    denominator: int
+    factor: int
+    """What one unit of the category adds to the score, in units of the score."""
+    share: int
+    """What one assessed criterion adds to the assessed weight, in units of the score."""
+
+
+class Scorebook:
+    """A rubric, ready to score arrays of codes."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.values = [rubric.scale_of(one).points_of_scale for one in rubric.criteria]
+        self.failing: list[tuple[Run, ...]] = []
+        self.shutting: list[tuple[Run, ...]] = []
+        for one in rubric.criteria:
+            failing = {str(value) for value in rubric.failing_values(one)}
+            gates = [gate for gate in rubric.gates or () if one.id in gate.criteria]
+            shutting = {word for gate in gates for word in gate.fails_on}
+            self.failing.append(_runs(self._failing_codes(one, failing)))
+            self.shutting.append(_runs(self._failing_codes(one, shutting)) if gates else ())
+        self._flags = rubric.red_flags or ()
+        self.denominator = 1
+        self.categories: tuple[CategoryTable, ...] = ()
+        if isinstance(rubric.aggregation, WeightedCategories):
+            self._compile_categories(rubric.aggregation)
+
+    # -- codes
+
+    def encode(self, row: int, answer: Answer) -> int:
+        """The code of an answer to the criterion in that row."""
+        match answer:
+            case Given(value):
+                return self.values[row].index(value) + 1
+            case NotApplicable():
+                return NA_CODE
+            case Abstained():
+                return ERROR_CODE
+            case Missing():
+                return MISSING_CODE
+
+    def apply_preconditions(self, codes: Codes, measures: Mapping[str, NDArray[np.int64]]) -> Codes:
+        """NA where the rubric's preconditions hold; ``codes`` itself is left alone."""
+        out = codes
+        for row, criterion in enumerate(self.rubric.criteria):
+            condition = criterion.precondition
+            if condition is None or condition.metric not in measures:
+                continue
+            counts, inverse = np.unique(measures[condition.metric], return_inverse=True)
+            hit = np.array([holds(int(n), condition.op, condition.value) for n in counts])
+            if hit.any():
+                out = codes.copy() if out is codes else out
+                out[row][hit[inverse]] = NA_CODE
+        return out
+
+    def flag_bits(self, names: Iterable[str]) -> int:
+        """Red flags as the bits of one number, in the rubric's order."""
+        ids = [flag.id for flag in self._flags]
+        return sum(1 << ids.index(name) for name in set(names))
+
+    # -- scoring
+
+    def score(self, codes: Codes, flags: NDArray[np.uint64] | None = None) -> Scored:
+        """Verdicts of n sheets from their codes, shape (C, n), and the bits of their flags."""
+        if codes.dtype != np.uint8 or codes.shape[:1] != (len(self.values),) or codes.ndim != 2:
+            raise ValueError(f"codes must be uint8 of shape ({len(self.values)}, n)")
+        out = _Batch(self, codes, self._forced(codes, flags))
+        for start in range(0, codes.shape[1], BLOCK):
+            out.fill(slice(start, start + BLOCK))
+        return out.scored(self._flagged(codes.shape[1], flags))
+
+    def _forced(self, codes: Codes, flags: NDArray[np.uint64] | None) -> Codes:
+        """Codes as red flags force them."""
+        out = codes
+        if flags is None or not flags.any():
+            return out
+        for bit, flag in reversed(list(enumerate(self._flags))):  # the first flag has the last word
+            hit = (flags >> np.uint64(bit) & np.uint64(1)).astype(bool)
+            if flag.forced_value is not None and hit.any():
+                out = codes.copy() if out is codes else out
+                for row, criterion in enumerate(self.rubric.criteria):
+                    forced = read_answer(self.rubric, criterion, flag.forced_value)
+                    out[row][hit] = self.encode(row, forced)
+        return out
+
+    def _flagged(self, n: int, flags: NDArray[np.uint64] | None) -> Mask:
+        failing = self.flag_bits(flag.id for flag in self._flags if flag.effect != "indicate")
+        if flags is None:
+            return np.zeros(n, bool)
+        return (flags & np.uint64(failing)).astype(bool)
+
+    # -- compiling
+
+    def _failing_codes(self, criterion: Criterion, words: Iterable[str]) -> set[int]:
+        """Codes of the answers that read as one of ``words``, and all that fails closed."""
+        values = self.rubric.scale_of(criterion).points_of_scale
+        codes = {code for code, value in enumerate(values, 1) if str(value) in words}
+        invalid_na = {NA_CODE} if criterion.na.policy == "invalid" else set()
+        return codes | invalid_na | {ERROR_CODE, MISSING_CODE}
+
+    def _compile_categories(self, rule: WeightedCategories) -> None:
+        """Integer tables of the weighted categories, all in units of one denominator."""
+        parts: list[
+            tuple[Category, tuple[Criterion, ...], list[dict[int, Fraction]], Fraction]
+        ] = []
+        for category in self.rubric.categories or ():
+            if category.weight is not None:
+                criteria = self.rubric.criteria_of(category.id)
+                worths = [self._worths(rule, criterion) for criterion in criteria]
+                share = Fraction(category.weight) / max(1, len(criteria))
+                parts.append((category, criteria, worths, share))
+        grains = [
+            lcm(*(w.denominator for t in worths for w in t.values())) for _, _, worths, _ in parts
+        ]
+        self.denominator = lcm(
+            *((part[3] / grain).denominator for part, grain in zip(parts, grains, strict=True))
+        )
+        ids = self.rubric.criterion_ids
+        self.categories = tuple(
+            CategoryTable(
+                id=category.id,
+                rows=tuple(ids.index(one.id) for one in criteria),
+                worths=tuple(_worth_runs(table, grain) for table in worths),
+                denominator=grain * max(1, len(criteria)),
+                factor=int(share / grain * self.denominator),
+                share=int(share * self.denominator),
+            )
+            for (category, criteria, worths, share), grain in zip(parts, grains, strict=True)
+        )
+
+    def _worths(self, rule: WeightedCategories, criterion: Criterion) -> dict[int, Fraction]:
+        """What each code is worth, from 0 to 1."""
+        scale = self.rubric.scale_of(criterion)
+        invalid = criterion.na.policy == "invalid"
+        error = Fraction(rule.error_counts)
+        return {
+            NA_CODE: Fraction(rule.invalid_na_counts if invalid else rule.na_counts),
+            **{
+                code: scale.worth(value) or Fraction(0)
+                for code, value in enumerate(scale.points_of_scale, 1)
+            },
+            ERROR_CODE: error,
+            MISSING_CODE: error,
+        }
+
+    def least_passing(self) -> int | None:
+        """The least number of units that reaches the pass mark of weighted categories."""
+        rule = self.rubric.aggregation
+        if not isinstance(rule, WeightedCategories) or rule.pass_mark is None:
+            return None
+        exact = Fraction(rule.pass_mark.value) * self.denominator
+        return floor(exact) + 1 if rule.pass_mark.op == ">" else ceil(exact)
+
+    def least_assessed(self) -> int:
+        """The least number of units that must have been assessed for a verdict."""
+        rule = self.rubric.aggregation
+        if not isinstance(rule, WeightedCategories) or rule.minimum_assessed_weight is None:
+            return 0
+        return ceil(Fraction(rule.minimum_assessed_weight) * self.denominator)
+
+
+class _Batch:
+    """The result arrays of one batch, filled block by block."""
+
+    def __init__(self, book: Scorebook, codes: Codes, counted: Codes) -> None:
+        rows, n = codes.shape
+        self.book, self.codes, self.counted = book, codes, counted
+        self.failed = np.empty((rows, n), bool)
+        self.shut = np.zeros((rows, n), bool)
+        self.incomplete = np.zeros(n, bool)
+        self.gate = np.zeros(n, np.uint8)
+        self.units = self.assessed = self.category_units = None
+        self.total = self.count = self.minimum = None
+        if book.categories:
+            kind = _smallest(book.denominator)
+            self.units, self.assessed = np.zeros(n, kind), np.zeros(n, kind)
+            grain = _smallest(max(table.denominator for table in book.categories))
+            self.category_units = np.zeros((len(book.categories), n), grain)
+        else:
+            self.total, self.count = np.zeros(n, np.int64), np.zeros(n, np.int64)
+            self.minimum = np.full(n, np.iinfo(np.int64).max)
+
+    def fill(self, block: slice) -> None:
+        """All arithmetic for the sheets of one block."""
+        self._check(self.codes[:, block], block)
+        if self.book.categories:
+            self._weigh(self.counted[:, block], block)
+        else:
+            self._describe(self.counted[:, block], block)
+
+    def _check(self, codes: Codes, block: slice) -> None:
+        """Which criteria fail, which keep a gate shut, which are not answered."""
+        known = np.zeros(codes.shape[1], bool)
+        unknown = np.zeros(codes.shape[1], bool)
+        for row, code in enumerate(codes):
+            unanswered = code >= ERROR_CODE
+            if (code > len(self.book.values[row])).sum() != unanswered.sum():
+                raise ValueError(f"row {row} holds a code that is not on its scale")
+            self.incomplete[block] |= unanswered
+            self.failed[row, block] = _among(code, self.book.failing[row])
+            if self.book.shutting[row]:
+                shut = _among(code, self.book.shutting[row])
+                self.shut[row, block] = shut
+                unknown |= unanswered
+                known |= shut & ~unanswered
+        self.gate[block] = np.where(known, FAILED, np.where(unknown, UNKNOWN, PASSED))
+
+    def _weigh(self, codes: Codes, block: slice) -> None:
+        """Units of every category, of the score and of the assessed weight."""
+        assert self.category_units is not None and self.units is not None
+        assert self.assessed is not None
+        for index, table in enumerate(self.book.categories):
+            units = self.category_units[index, block]
+            given = np.zeros(codes.shape[1], np.uint8)
+            if not table.rows:
+                units += units.dtype.type(table.denominator)
+            for row, worths in zip(table.rows, table.worths, strict=True):
+                for run, worth in worths:
+                    _add(units, _within(codes[row], run), worth)
+                given += _within(codes[row], (1, len(self.book.values[row]))).view(np.uint8)
+            _add_scaled(self.units[block], units, table.factor)
+            _add_scaled(self.assessed[block], given, table.share)
+
+    def _describe(self, codes: Codes, block: slice) -> None:
+        """Sum, number and minimum of the dimensions on ordinal scales."""
+        assert self.total is not None and self.count is not None and self.minimum is not None
+        for row, code in enumerate(codes):
+            lowest = self.book.values[row][0]
+            if not isinstance(lowest, int):
+                continue
+            given = _within(code, (1, len(self.book.values[row])))
+            value = code.astype(np.int64) + (lowest - 1)
+            self.total[block] += value * given
+            self.count[block] += given
+            np.minimum(self.minimum[block], value, out=self.minimum[block], where=given)
+
+    def scored(self, flagged: Mask) -> Scored:
+        """The filled arrays, with the verdicts they amount to."""
+        passed = ~(flagged | (self.gate != PASSED)) & self._reached()
+        undecided = self.incomplete | self._too_little()
+        if self.book.rubric.aggregation.pass_mark is None:
+            # without a pass mark only a gate or a flag decides
+            undecided |= (self.gate == PASSED) & ~flagged
+        outcome = np.where(passed, PASSED, FAILED).astype(np.uint8)
+        outcome[undecided & ~flagged] = UNDECIDED
+        return Scored(
+            codes=self.codes,
+            counted=self.counted,
+            units=self.units,
+            category_units=self.category_units,
+            assessed_units=self.assessed,
+            total=self.total,
+            count=self.count,
+            minimum=self.minimum,
+            failed=self.failed,
+            shut=self.shut,
+            gate=self.gate,
+            incomplete=self.incomplete,
+            flagged=flagged,
+            passed=passed,
+            outcome=outcome,
+        )
+
+    def _too_little(self) -> Mask:
+        if self.assessed is None:
+            return np.zeros(len(self.gate), bool)
+        return np.asarray(self.assessed < self.book.least_assessed(), bool)
+
+    def _reached(self) -> Mask:
+        """Sheets at or above the pass mark; none where there is no mark."""
+        least = self.book.least_passing()
+        if least is not None and self.units is not None:
+            return np.asarray(self.units >= least, bool) & ~self._too_little()
+        rule = self.book.rubric.aggregation
+        nothing = np.zeros(len(self.gate), bool)
+        if not isinstance(rule, Dimensions) or rule.pass_mark is None:
+            return nothing
+        assert self.total is not None and self.count is not None and self.minimum is not None
+        mark = Fraction(rule.pass_mark.value)
+        of_mean = rule.pass_mark.of == "mean"
+        reached = self.total if of_mean else np.where(self.count > 0, self.minimum, 0)
+        needed = self.count * mark.numerator if of_mean else mark.numerator
+        compare = np.greater if rule.pass_mark.op == ">" else np.greater_equal
+        return np.asarray((self.count > 0) & compare(reached * mark.denominator, needed), bool)
+
+
+def _runs(codes: Iterable[int]) -> tuple[Run, ...]:
+    """Consecutive codes gathered to runs."""
+    runs: list[Run] = []
+    for code in sorted(codes):
+        if runs and runs[-1][1] == code - 1:
+            runs[-1] = (runs[-1][0], code)
+        else:
+            runs.append((code, code))
+    return tuple(runs)
+
+
+def _worth_runs(table: Mapping[int, Fraction], grain: int) -> tuple[tuple[Run, int], ...]:
+    """Runs of codes with equal worth, in 1/grain; codes worth nothing are left out."""
+    worths = {int(worth * grain) for worth in table.values()} - {0}
+    return tuple(
+        (run, worth)
+        for worth in sorted(worths)
+        for run in _runs(code for code, value in table.items() if value * grain == worth)
+    )
+
+
+def _smallest(most: int) -> np.dtype[Any]:
+    """The smallest unsigned type that holds ``most``; Python integers where none does."""
+    for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
+        if most <= np.iinfo(kind).max:
+            return np.dtype(kind)
+    return np.dtype(object)
+
+
+def _within(codes: Codes, run: Run) -> Mask:
+    """Where codes lie in a run; unsigned subtraction turns two comparisons into one."""
+    low, high = np.uint8(run[0]), np.uint8(run[1])
+    hit: Mask
+    if low == high:
+        hit = np.equal(codes, low)
+    elif low == 0:
+        hit = np.less_equal(codes, high)
+    else:
+        hit = np.less_equal(codes - low, high - low)
+    return hit
+
+
+def _among(codes: Codes, runs: Sequence[Run]) -> Mask:
+    """Where codes lie in any of the runs."""
+    hit = _within(codes, runs[0])
+    for run in runs[1:]:
+        hit |= _within(codes, run)
+    return hit
+
+
+def _add(total: NDArray[Any], hit: Mask, amount: int) -> None:
+    """Add ``amount`` where ``hit``."""
+    if amount == 1 and total.dtype != object:
+        total += hit.view(np.uint8)
+    else:
+        _add_scaled(total, hit.view(np.uint8), amount)
+
+
+def _add_scaled(total: NDArray[Any], counts: NDArray[Any], factor: int) -> None:
+    """``total += counts * factor`` in the type of ``total``."""
+    total += counts.astype(total.dtype, copy=False) * total.dtype.type(factor)
