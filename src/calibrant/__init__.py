@@ -1,0 +1,108 @@
+"""calibrant: evaluation that can be trusted.
+
+    >>> import calibrant
+    >>> rubric = calibrant.load_rubric("coaching-conversation")
+    >>> answers = {name: "YES" for name in rubric.criterion_ids}
+    >>> calibrant.score(rubric, answers | {"CQ6": "NO", "MT4": "NO"}).passed
+    True
+
+The names below are the public ones. They are imported when first used, so that importing the
+package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from calibrant.core.diff import RubricDiff, diff_rubrics
+    from calibrant.core.errors import (
+        CalibrantError,
+        Fault,
+        RecordError,
+        RubricError,
+        SourceError,
+        UnknownName,
+        VersionError,
+    )
+    from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
+    from calibrant.core.rubric import Rubric
+    from calibrant.core.scoring import Verdict, score
+    from calibrant.formats.frames import CalibrantWarning, score_table
+    from calibrant.formats.items import read_items
+    from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
+    from calibrant.formats.score_file import Summary, score_file
+    from calibrant.stats.scorebook import Scorebook
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "CalibrantError": "core.errors",
+    "CalibrantWarning": "formats.frames",
+    "Conversation": "core.item",
+    "Fault": "core.errors",
+    "FreeItem": "core.item",
+    "Item": "core.item",
+    "Plan": "core.item",
+    "RecordError": "core.errors",
+    "Response": "core.item",
+    "Rubric": "core.rubric",
+    "RubricDiff": "core.diff",
+    "RubricError": "core.errors",
+    "Scorebook": "stats.scorebook",
+    "SourceError": "core.errors",
+    "Summary": "formats.score_file",
+    "UnknownName": "core.errors",
+    "Verdict": "core.scoring",
+    "VersionError": "core.errors",
+    "builtin_names": "formats.rubric_file",
+    "diff_rubrics": "core.diff",
+    "load_rubric": "formats.rubric_file",
+    "parse_rubric": "formats.rubric_file",
+    "read_items": "formats.items",
+    "score": "core.scoring",
+    "score_file": "formats.score_file",
+    "score_table": "formats.frames",
+}
+
+__all__ = [
+    "CalibrantError",
+    "CalibrantWarning",
+    "Conversation",
+    "Fault",
+    "FreeItem",
+    "Item",
+    "Plan",
+    "RecordError",
+    "Response",
+    "Rubric",
+    "RubricDiff",
+    "RubricError",
+    "Scorebook",
+    "SourceError",
+    "Summary",
+    "UnknownName",
+    "Verdict",
+    "VersionError",
+    "builtin_names",
+    "diff_rubrics",
+    "load_rubric",
+    "parse_rubric",
+    "read_items",
+    "score",
+    "score_file",
+    "score_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'calibrant' has no attribute {name!r}")
+    value = getattr(import_module(f"calibrant.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

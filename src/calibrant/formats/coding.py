@@ -19,7 +19,7 @@ from calibrant.core.errors import Fault, suggestion
 from calibrant.core.rating import RATER_KINDS, read_answer, read_flags
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
-from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, Codes, Scorebook
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Codes, Scorebook
 
 KEYS = ("rater", "round", "occasion")
 """What tells apart several sheets about one item."""
@@ -72,6 +72,12 @@ class Coder:
             isinstance(rubric.scale_of(one), ChoiceScale) for one in rubric.criteria
         ]
         self._seen: list[dict[tuple[type, Any], int]] = [{} for _ in rubric.criteria]
+        self._plain = [self._spellings(row) for row in range(len(rubric.criteria))]
+
+    def _spellings(self, row: int) -> pl.Enum:
+        """The canonical spellings in the order of their codes; a line break stands for none."""
+        values = [str(value) for value in self.book.values[row]]
+        return pl.Enum(["NA" if self.code(row, "NA") == NA_CODE else "\n", *values])
 
     def code(self, row: int, raw: Any) -> int:
         """The code of one raw answer; ``None`` is JSON's null here, an error."""
@@ -99,6 +105,10 @@ class Coder:
             return self.cells(row, column.to_list())
         if isinstance(column.dtype, pl.Categorical | pl.Enum):
             column = column.cast(pl.String)
+        if column.dtype == pl.String:
+            plain = column.cast(self._plain[row], strict=False)
+            if plain.null_count() == column.null_count():
+                return plain.to_physical().cast(pl.UInt8).fill_null(MISSING_CODE).to_numpy()
         spellings = column.unique()
         if len(spellings) > len(column) // 2:
             return self.cells(row, column.to_list())
@@ -114,6 +124,8 @@ class Coder:
     ) -> dict[tuple[int, int], str | None]:
         """What was handed in where a choice scale got no answer."""
         if not self.shows_given[row]:
+            return {}
+        if codes.max(initial=0) < ERROR_CODE:
             return {}
         wrong = np.flatnonzero(codes == ERROR_CODE).tolist()
         return {(row, at): as_given(raw[at]) for at in wrong}
@@ -175,7 +187,10 @@ class Assembler:
             column = values.cast(pl.String)
         else:
             listed = [None] * len(numbers) if values is None else list(values)
-            column = pl.Series([_name(value) for value in listed], dtype=pl.String)
+            try:
+                column = pl.Series(listed, dtype=pl.String)
+            except TypeError:  # not all of them are texts
+                column = pl.Series([_name(value) for value in listed], dtype=pl.String)
         column = column.str.strip_chars().alias(name)
         wrong = (
             (column.str.len_chars() == 0)

@@ -74,7 +74,7 @@ def read_answers(
             file = _table(path, open_xlsx(path), assembler, progress)
         case "parquet":
             file = _parquet(path, assembler, progress)
-    file.batches = _once(file.batches, assembler)
+    file.batches = once(file.batches, assembler)
     return file
 
 
@@ -196,19 +196,21 @@ class _Seen:
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         again = np.zeros(len(keys), bool)
-        again[order[1:]] = ordered[1:] == ordered[:-1]
+        again[1:] = ordered[1:] == ordered[:-1]
         for known in (self.main, *self.recent):
-            if len(known):
-                place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-                again |= known[place] == keys
+            if len(known):  # looking up in ascending order walks through memory, not across it
+                place = np.minimum(np.searchsorted(known, ordered), len(known) - 1)
+                again |= known[place] == ordered
         self.recent.append(ordered)
         if len(self.recent) > 8:
             self.main = np.sort(np.concatenate([self.main, *self.recent]))
             self.recent = []
-        return again
+        unsorted = np.empty_like(again)
+        unsorted[order] = again
+        return unsorted
 
 
-def _once(batches: Iterator[Batch], assembler: Assembler) -> Iterator[Batch]:
+def once(batches: Iterator[Batch], assembler: Assembler) -> Iterator[Batch]:
     """The batches without sheets that stood before; each of those is told."""
     seen = _Seen()
     for batch in batches:

@@ -20,7 +20,7 @@ from calibrant.core.errors import UnknownName
 from calibrant.formats.coding import KEYS, KNOWN, Assembler, Batch, as_given, unknown_field
 from calibrant.formats.records import Record, parse_line
 from calibrant.formats.text import Block
-from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, Codes
 
 _FIELDS = ("id", *KEYS, "kind", "rubric")
 """Text fields that bulk decoding knows."""
@@ -31,134 +31,137 @@ class SheetRecords:
 
     def __init__(self, assembler: Assembler, path: Path) -> None:
         self.assembler, self.coder, self.path = assembler, assembler.coder, path
-        self._fields = tuple(name for name in _FIELDS if name not in assembler.ignore)
-        self._decoder, self._codes = self._compile()
-        names = [f"c{row}" for row in range(len(self.coder.rows))]
-        self._answers_of = [attrgetter(name) for name in names]
+        self._decoder: msgspec.json.Decoder[Any] | None = None
+        self._fields: tuple[str, ...] = ()
+        self._codes = self._plain_answers()
+        self._answers_of = [attrgetter(f"c{row}") for row in range(len(self._codes))]
 
-    def _compile(self) -> tuple[msgspec.json.Decoder[Any], list[dict[Any, int]]]:
-        """A decoder of lines whose answers are all plain, and the codes of those answers."""
-        rubric, codes, answers = self.coder.rubric, [], []
-        for row, criterion in enumerate(rubric.criteria):
-            words = [str(value) for value in rubric.scale_of(criterion).points_of_scale] + ["NA"]
-            plain: list[Any] = [one for word in words for one in (word, word.lower())]
-            plain += [one for one in self.coder.book.values[row] if isinstance(one, int)]
-            table = {word: self.coder.code(row, word) for word in dict.fromkeys(plain)}
-            table = {word: code for word, code in table.items() if code != ERROR_CODE}
-            codes.append({**table, msgspec.UNSET: MISSING_CODE})
-            kind = Literal[tuple(table)]  # type: ignore[valid-type]
-            answers.append((f"c{row}", kind | msgspec.UnsetType, msgspec.UNSET))
-        rename = {f"c{row}": name for row, name in enumerate(rubric.criterion_ids)}
+    def _plain_answers(self) -> list[dict[Any, int]]:
+        """By criterion, the answers that need no care, and their codes."""
+        tables: list[dict[Any, int]] = []
+        for row, criterion in enumerate(self.coder.rubric.criteria):
+            points = self.coder.rubric.scale_of(criterion).points_of_scale
+            words = [*map(str, points), "NA"]
+            plain = [*words, *map(str.lower, words), *(one for one in points if type(one) is int)]
+            codes = {word: self.coder.code(row, word) for word in plain}
+            tables.append({word: code for word, code in codes.items() if code != ERROR_CODE})
+        return tables
+
+    def _compile(self, first: Any) -> None:
+        """A decoder for lines with the same fields as the first and answers that are all plain."""
+        known = {*_FIELDS, "flags"} - self.assembler.ignore
+        given = first if isinstance(first, Mapping) else {}
+        self._fields = ("id", *sorted(known.intersection(given) - {"id"}))
+        answers = [
+            (f"c{row}", Literal[tuple(table)] | msgspec.UnsetType, msgspec.UNSET)
+            for row, table in enumerate(self._codes)
+        ]
+        rename = {f"c{row}": name for row, name in enumerate(self.coder.rubric.criterion_ids)}
+        for table in self._codes:
+            table[msgspec.UNSET] = MISSING_CODE
+        kinds: list[tuple[str, Any]] = [
+            (name, list[str] if name == "flags" else str | int) for name in self._fields
+        ]
         sheet = msgspec.defstruct(
             "Answers", answers, rename=rename, forbid_unknown_fields=True, gc=False
         )
-        text = str | int | msgspec.UnsetType
-        others = [(name, text, msgspec.UNSET) for name in self._fields if name != "id"]
-        flags = ("flags", list[str] | msgspec.UnsetType, msgspec.UNSET)
         line = msgspec.defstruct(
-            "Line",
-            [("id", str | int), ("answers", sheet), *others, flags],
-            forbid_unknown_fields=True,
-            gc=False,
+            "Line", [*kinds, ("answers", sheet)], forbid_unknown_fields=True, gc=False
         )
-        return msgspec.json.Decoder(line), codes
+        self._decoder = msgspec.json.Decoder(line)
 
     def block(self, block: Block) -> Batch | None:
         """The sheets of a block of lines."""
-        lines: list[Any]
+        if self._decoder is None:
+            first = next((line for line in block.lines() if line.strip()), b"null")
+            self._compile(parse_line(self.path, 1, first).value)
         try:
-            lines = self._decoder.decode_lines(block.data)
+            lines = self._decoder.decode_lines(block.data)  # type: ignore[union-attr]
         except (msgspec.DecodeError, UnicodeDecodeError):
             return self._with_care(block)
-        if b"\\" in block.data or len(lines) != len(block.lines()):
+        ends = block.count(b"\n") + (not block.data.endswith(b"\n"))
+        if b"\\" in block.data or len(lines) != ends:
             return self._with_care(block)
-        batch, keys = self._coded(
-            lines, list(range(block.first_line, block.first_line + len(lines)))
-        )
-        if block.data.count(b":") != keys:
+        fields, codes, keys = self._coded(lines)
+        if block.count(b":") != keys:
             return self._with_care(block)
-        return self.assembler.batch(*batch)
+        numbers = range(block.first_line, block.first_line + len(lines))
+        return self.assembler.batch(numbers, fields, codes, {})
 
     def _with_care(self, block: Block) -> Batch | None:
         """Line by line: in bulk what is plain, through the careful reader what is not."""
-        plain: list[Any] = []
+        plain: list[tuple[int, Any]] = []
+        careful: list[tuple[int, Mapping[str, Any]]] = []
         numbers: list[int] = []
-        records: list[tuple[int, Mapping[str, Any]]] = []
         for offset, line in enumerate(block.lines()):
             number = block.first_line + offset
-            if not line.strip():
-                continue
-            decoded = self._plain(line)
-            if decoded is None:
+            decoded = self._plain(line) if line.strip() else None
+            if decoded is not None:
+                plain.append((len(numbers), decoded))
+            elif line.strip():
                 record = self.record(parse_line(self.path, number, line))
                 if record is None:
                     continue
-                records.append((len(plain), record))
-                decoded = self._decoder.decode(b'{"id":"","answers":{}}')
-            plain.append(decoded)
+                careful.append((len(numbers), record))
+            else:
+                continue
             numbers.append(number)
-        if not plain:
-            return None
-        (_, fields, codes, given), _ = self._coded(plain, numbers)
-        return self.assembler.batch(numbers, *self._amend(fields, codes, given, records))
+        return self._batch(numbers, plain, careful) if numbers else None
 
     def _plain(self, line: bytes) -> Any | None:
         """The line decoded, if it is plain beyond doubt."""
-        if b"\\" in line:
+        if b"\\" in line or self._decoder is None:
             return None
         try:
             decoded = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        answered = sum(answer(decoded.answers) is not msgspec.UNSET for answer in self._answers_of)
-        keys = (
-            2
-            + answered
-            + sum(
-                1 + _colons([value])
-                for value in map(decoded.__getattribute__, (*self._fields[1:], "flags"))
-                if value is not msgspec.UNSET
-            )
-        )
-        return decoded if line.count(b":") == keys + _colons([decoded.id]) else None
+        answered = sum(get(decoded.answers) is not msgspec.UNSET for get in self._answers_of)
+        return decoded if line.count(b":") == self._keys([decoded], answered) else None
 
-    def _coded(self, lines: list[Any], numbers: list[int]) -> tuple[tuple[Any, ...], int]:
+    def _keys(self, lines: list[Any], answered: int) -> int:
+        """How many colons the decoded lines account for."""
+        inside = sum(_colons(list(map(attrgetter(name), lines))) for name in self._fields)
+        return answered + len(lines) * (len(self._fields) + 1) + inside
+
+    def _coded(self, lines: list[Any]) -> tuple[dict[str, list[Any]], Codes, int]:
         """Fields and codes of decoded lines; how many colons they account for."""
-        answers = [line.answers for line in lines]
         codes = np.empty((len(self._codes), len(lines)), np.uint8)
+        answers = [line.answers for line in lines]
         for row, (table, answer) in enumerate(zip(self._codes, self._answers_of, strict=True)):
-            codes[row] = np.fromiter(
-                map(table.__getitem__, map(answer, answers)), np.uint8, len(lines)
-            )
-        keys = int((codes != MISSING_CODE).sum()) + 2 * len(lines)
-        fields: dict[str, list[Any]] = {}
-        for name in (*self._fields, "flags"):
-            values = list(map(attrgetter(name), lines))
-            unset = values.count(msgspec.UNSET) if name != "id" else 0
-            keys += (len(values) - unset if name != "id" else 0) + _colons(values)
-            if unset < len(values):
-                fields[name] = [None if value is msgspec.UNSET else value for value in values]
-        return (numbers, fields, codes, {}), keys
+            found = map(table.__getitem__, map(answer, answers))
+            codes[row] = np.fromiter(found, np.uint8, len(lines))
+        fields = {name: list(map(attrgetter(name), lines)) for name in self._fields}
+        return fields, codes, self._keys(lines, int(np.count_nonzero(codes != MISSING_CODE)))
 
-    def _amend(
+    def _batch(
         self,
-        fields: dict[str, list[Any]],
-        codes: Any,
-        given: dict[tuple[int, int], str | None],
-        records: list[tuple[int, Mapping[str, Any]]],
-    ) -> tuple[Any, ...]:
-        """Put the carefully read records in their places among the plain ones."""
-        for at, record in records:
+        numbers: list[int],
+        plain: list[tuple[int, Any]],
+        careful: list[tuple[int, Mapping[str, Any]]],
+    ) -> Batch:
+        """Plain and careful records together, in their order."""
+        n = len(numbers)
+        codes = np.full((len(self._codes), n), MISSING_CODE, np.uint8)
+        fields: dict[str, list[Any]] = {"id": [None] * n}
+        given: dict[tuple[int, int], str | None] = {}
+        if plain:
+            places = [at for at, _ in plain]
+            read, coded, _ = self._coded([line for _, line in plain])
+            codes[:, places] = coded
+            for name, values in read.items():
+                column = fields.setdefault(name, [None] * n)
+                for at, value in zip(places, values, strict=True):
+                    column[at] = value
+        for at, record in careful:
             for name in (*_FIELDS, "flags"):
                 if record.get(name) is not None:
-                    fields.setdefault(name, [None] * codes.shape[1])[at] = record[name]
-                elif name == "id":
-                    fields["id"][at] = None
+                    fields.setdefault(name, [None] * n)[at] = record[name]
             for row, raw in record["answers"].items():
                 codes[row, at] = self.coder.code(row, raw)
                 if codes[row, at] == ERROR_CODE and self.coder.shows_given[row]:
                     given[row, at] = as_given(raw)
-        return fields, codes, given
+        return self.assembler.batch(numbers, fields, codes, given)
 
     def records(self, records: Iterator[Record], size: int = 16_384) -> Iterator[Batch]:
         """Batches from parsed records."""
@@ -170,15 +173,10 @@ class SheetRecords:
                 careful.append((len(numbers), record))
                 numbers.append(parsed.number)
             if len(numbers) == size:
-                yield self._batch(numbers, careful)
+                yield self._batch(numbers, [], careful)
                 numbers, careful = [], []
         if numbers:
-            yield self._batch(numbers, careful)
-
-    def _batch(self, numbers: list[int], careful: list[tuple[int, Mapping[str, Any]]]) -> Batch:
-        codes = np.full((len(self._codes), len(numbers)), MISSING_CODE, np.uint8)
-        fields: dict[str, list[Any]] = {"id": [None] * len(numbers)}
-        return self.assembler.batch(numbers, *self._amend(fields, codes, {}, careful))
+            yield self._batch(numbers, [], careful)
 
     def record(self, record: Record) -> dict[str, Any] | None:
         """One record read with care: fields by name, answers by row; None where it is faulty."""
@@ -227,5 +225,8 @@ class SheetRecords:
 
 def _colons(values: list[Any]) -> int:
     """Colons inside the values of a text field, or of a list of texts."""
-    texts = (" ".join(value) if isinstance(value, list) else str(value) for value in values)
-    return " ".join(texts).count(":")
+    try:
+        return " ".join(values).count(":")
+    except TypeError:  # whole numbers among the names, or lists of flags
+        texts = (" ".join(value) if isinstance(value, list) else str(value) for value in values)
+        return " ".join(texts).count(":")

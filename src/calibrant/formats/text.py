@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from calibrant.core.errors import SourceError
 
 BLOCK = 4 * 1024 * 1024
@@ -39,6 +41,10 @@ class Block:
     first_line: int
     end: int
     """How many bytes of the file have been read, for progress."""
+
+    def count(self, sign: bytes) -> int:
+        """How often a byte occurs."""
+        return int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == ord(sign)))
 
     def lines(self) -> list[bytes]:
         """The lines, each with its newline."""
@@ -105,14 +111,14 @@ def read_blocks(path: Path, encoding: Encoding) -> Iterator[Block]:
     """The file as blocks of whole lines; the last one may lack its newline."""
     rest, line, end = b"", 1, 0
     for data, end in _utf8(path, encoding):
-        head, newline, tail = data.rpartition(b"\n")
-        if not newline:
+        cut = data.rfind(b"\n") + 1
+        if not cut:
             rest += data
         else:
-            block = rest + head + newline
-            yield Block(block, line, end)
+            block = Block(rest + data[:cut], line, end)
+            yield block
             line += block.count(b"\n")
-            rest = tail
+            rest = data[cut:]
         if len(rest) > MAX_LINE:
             limit = MAX_LINE // (1024 * 1024)
             raise SourceError(

@@ -22,9 +22,9 @@ from calibrant.stats.scorebook import (
     Scored,
 )
 
-_OUTCOMES = pl.Series(["passed", "failed", "undecided"], dtype=pl.String)
-_GATES = pl.Series(["passed", "failed", "unknown"], dtype=pl.String)
-_STATUS = pl.Series(["complete", "incomplete"], dtype=pl.String)
+_OUTCOMES = pl.Enum(["passed", "failed", "undecided"])
+_GATES = pl.Enum(["passed", "failed", "unknown"])
+_STATUS = pl.Enum(["complete", "incomplete"])
 
 
 class VerdictTable:
@@ -36,16 +36,7 @@ class VerdictTable:
         self._ids = _Lists(book.rubric.criterion_ids)
         self._flags = _Lists(tuple(flag.id for flag in book.rubric.red_flags or ()))
         self._shares: dict[int, pl.Series] = {}
-        scales = [book.rubric.scale_of(one) for one in book.rubric.criteria]
-        self._raw = [self._lookup(scale.points_of_scale, NA, None) for scale in scales]
-        self._counted = [self._lookup(scale.points_of_scale, NA, ERROR) for scale in scales]
-
-    @staticmethod
-    def _lookup(points: tuple[Any, ...], na: str, error: str | None) -> pl.Series:
-        """What to show for each code: NA, the points, error, missing."""
-        if isinstance(points[0], int):
-            return pl.Series([None, *points, None, None], dtype=pl.Int64)
-        return pl.Series([na, *points, error, error], dtype=pl.String)
+        self._points = [book.rubric.scale_of(one).points_of_scale for one in book.rubric.criteria]
 
     def schema(self, keys: tuple[str, ...]) -> pl.Schema:
         """The columns of every frame, for a file whose sheets have these keys."""
@@ -61,8 +52,8 @@ class VerdictTable:
         shut = np.asarray(scored.shut.any(axis=0), bool)
         columns: dict[str, pl.Series] = {
             **batch.keys.to_dict(),
-            "status": _STATUS.gather(scored.incomplete.view(np.uint8)),
-            "verdict": _OUTCOMES.gather(scored.outcome),
+            "status": _named(scored.incomplete.view(np.uint8), _STATUS),
+            "verdict": _named(scored.outcome, _OUTCOMES),
             "passed": self._passed(scored, shut),
             **self._scores(scored),
             "failed_checks": self._ids.gather(scored.failed),
@@ -74,8 +65,8 @@ class VerdictTable:
             "not_applicable": self._ids.gather(scored.codes == NA_CODE),
             "assessed_weight": self._share(scored.assessed_units, self.book.denominator),
             "flags": self._flags.gather(_bits(batch.flags, len(self.book.rubric.red_flags or ()))),
-            "raw": self._answers(raw, self._raw, batch),
-            "effective": self._answers(scored.counted, self._counted, None),
+            "raw": self._raw(raw, batch),
+            "effective": self._effective(scored.counted),
         }
         length = len(batch.flags)
         return pl.DataFrame(
@@ -97,8 +88,8 @@ class VerdictTable:
 
     def _gate(self, scored: Scored) -> pl.Series:
         if self.book.rubric.gates:
-            return _GATES.gather(scored.gate)
-        return pl.repeat(None, len(scored.gate), dtype=pl.String, eager=True)
+            return _named(scored.gate, _GATES)
+        return pl.repeat(None, len(scored.gate), dtype=pl.String, eager=True).cast(_GATES)
 
     def _scores(self, scored: Scored) -> dict[str, Any]:
         """Score and categories, or mean and minimum of the dimensions."""
@@ -142,55 +133,95 @@ class VerdictTable:
     def _rounded(self, units: int, denominator: int) -> float | None:
         return rounded(Fraction(units, denominator), self.decimals)
 
-    def _answers(self, codes: Codes, lookups: list[pl.Series], batch: Batch | None) -> pl.Series:
-        """Answers by criterion; where ``batch`` is given, with what was handed in."""
+    def _raw(self, codes: Codes, batch: Batch) -> pl.Series:
+        """Answers as they came in; what was handed in, where it is no answer."""
         columns = []
         for row, name in enumerate(self.book.rubric.criterion_ids):
-            lookup = lookups[row]
-            # errors and missing answers stand behind the points of the scale
-            place = np.where(codes[row] >= ERROR_CODE, codes[row] - (256 - len(lookup)), codes[row])
-            columns.append(lookup.gather(place).alias(name))
-        if batch is not None and batch.given:
-            for row in {row for row, _ in batch.given}:
-                at = [column for one, column in batch.given if one == row]
-                texts = [batch.given[row, column] for column in at]
-                columns[row] = columns[row].scatter(at, pl.Series(texts, dtype=pl.String))
+            points = self._points[row]
+            shown: list[Any] = [None, *points, None, None]
+            if not isinstance(points[0], int):
+                shown[0] = NA
+            kind = pl.Int64 if isinstance(points[0], int) else pl.String
+            column = pl.Series(shown, dtype=kind).gather(_close(codes[row], len(points)))
+            columns.append(column.alias(name))
+        for row in {row for row, _ in batch.given}:
+            at = [column for one, column in batch.given if one == row]
+            texts = pl.Series([batch.given[row, column] for column in at], dtype=pl.String)
+            columns[row] = columns[row].scatter(at, texts)
+        return pl.DataFrame(columns).to_struct()
+
+    def _effective(self, codes: Codes) -> pl.Series:
+        """Answers as they count."""
+        columns = []
+        for row, name in enumerate(self.book.rubric.criterion_ids):
+            points = self._points[row]
+            places = _close(codes[row], len(points))
+            if isinstance(points[0], int):
+                column = pl.Series([None, *points, None, None], dtype=pl.Int64).gather(places)
+            else:
+                # an error and a missing answer count alike
+                shown = np.minimum(places, np.uint8(len(points) + 1))
+                column = _named(shown, pl.Enum([NA, *map(str, points), ERROR]))
+            columns.append(column.alias(name))
         return pl.DataFrame(columns).to_struct()
 
 
 class _Lists:
-    """Lists of names by bit mask, each made once."""
+    """Lists of names by bit mask, each list made once."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        self._place: dict[bytes, int] = {}
-        self._lists = pl.Series(dtype=pl.List(pl.String))
+        width = 2 if len(names) <= 16 else -(-len(names) // 8)
+        self._place: dict[bytes, int] = {bytes(width): 0}
+        self._lists = pl.Series([[]], dtype=pl.List(pl.String))
+        self._short = np.full(1 << 16, -1, np.int32) if len(names) <= 16 else None
+        """Place of each mask of up to 16 bits, -1 where it has not come up yet."""
 
     def gather(self, hits: Mask) -> pl.Series:
         """For each column of ``hits`` (names, n) the list of names that are hit."""
-        n = hits.shape[1]
         if not hits.any():
-            return pl.repeat([], n, dtype=pl.List(pl.String), eager=True)
-        packed = np.ascontiguousarray(np.packbits(hits, axis=0, bitorder="little").T)
-        width = packed.shape[1]
-        if width <= 8:
-            wide = np.zeros((n, 8), np.uint8)
-            wide[:, :width] = packed
-            keys, inverse = np.unique(wide.view(np.uint64).reshape(-1), return_inverse=True)
-        else:
-            keys, inverse = np.unique(packed.view(f"V{width}").reshape(-1), return_inverse=True)
+            return pl.repeat([], hits.shape[1], dtype=pl.List(pl.String), eager=True)
+        packed = np.packbits(hits, axis=0, bitorder="little")
+        if self._short is None:
+            rows = np.ascontiguousarray(packed.T)
+            masks = rows.view(f"V{packed.shape[0]}").reshape(-1)
+            keys, inverse = np.unique(masks, return_inverse=True)
+            return self._lists.gather(self._places(keys)[inverse])
+        mask = packed[0].astype(np.uint16)
+        if len(packed) > 1:
+            mask |= packed[1].astype(np.uint16) << np.uint16(8)
+        places = self._short[mask]
+        if places.min() < 0:
+            fresh = np.unique(mask[places < 0])
+            self._short[fresh] = self._places(fresh)
+            places = self._short[mask]
+        return self._lists.gather(places)
+
+    def _places(self, keys: NDArray[Any]) -> NDArray[np.int64]:
+        """Where the lists of these masks stand; new ones are made."""
         spelled = [key.tobytes() for key in keys]
         fresh = [key for key in spelled if key not in self._place]
         if fresh:
             self._place |= {key: len(self._place) + at for at, key in enumerate(fresh)}
-            lists = [self._names_of(key) for key in fresh]
-            self._lists = pl.concat([self._lists, pl.Series(lists, dtype=pl.List(pl.String))])
-        places = np.array([self._place[key] for key in spelled])
-        return self._lists.gather(places[inverse])
+            joined = pl.Series([self._names_of(key) for key in fresh], dtype=pl.String)
+            self._lists = pl.concat([self._lists, joined.str.split(" ")], rechunk=True)
+        return np.array([self._place[key] for key in spelled], np.int64)
 
-    def _names_of(self, key: bytes) -> list[str]:
+    def _names_of(self, key: bytes) -> str:
         bits = int.from_bytes(key, "little")
-        return [name for at, name in enumerate(self.names) if bits >> at & 1]
+        return " ".join([name for at, name in enumerate(self.names) if bits >> at & 1])
+
+
+def _close(codes: Codes, points: int) -> NDArray[np.uint8]:
+    """Codes without the gap between the points of a scale and errors and missing answers."""
+    if codes.max(initial=0) < ERROR_CODE:
+        return codes
+    return np.where(codes >= ERROR_CODE, codes - np.uint8(253 - points), codes)
+
+
+def _named(places: NDArray[np.uint8], names: pl.Enum) -> pl.Series:
+    """The names at these places; no text is copied."""
+    return pl.Series(places).cat.to(names)
 
 
 def _bits(flags: NDArray[np.uint64], count: int) -> Mask:

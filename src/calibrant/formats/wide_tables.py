@@ -57,6 +57,11 @@ class WideTable:
             raise SourceError("\n".join(f"{self.assembler.source}: {line}" for line in wrong))
         return fields, criteria
 
+    @property
+    def criterion_columns(self) -> list[str]:
+        """The columns that hold answers."""
+        return [self.names[at] for at in self._criteria.values()]
+
     def rows(self, rows: Iterator[Row]) -> Iterator[Batch]:
         """Batches from rows of cells."""
         numbers: list[int] = []

@@ -143,7 +143,9 @@ def _write_parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path
             raise
 
     try:
-        register_io_source(source, schema=kept).sink_parquet(path, maintain_order=True)
+        register_io_source(source, schema=kept).sink_parquet(
+            path, maintain_order=True, statistics=False
+        )
     except pl.exceptions.PolarsError:
         if failure:
             raise failure[0] from None

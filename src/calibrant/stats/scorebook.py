@@ -25,8 +25,8 @@ from calibrant.core.rating import read_answer
 from calibrant.core.rubric import Rubric
 
 NA_CODE, ERROR_CODE, MISSING_CODE = 0, 254, 255
-BLOCK = 32_768
-"""Sheets handled at a time: a row of codes of one block fits the first-level cache."""
+BLOCK = 131_072
+"""Sheets handled at a time: the rows in work fit the cache, and few calls go over them."""
 
 Codes: TypeAlias = NDArray[np.uint8]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -272,31 +272,44 @@ class _Batch:
         known = np.zeros(codes.shape[1], bool)
         unknown = np.zeros(codes.shape[1], bool)
         for row, code in enumerate(codes):
-            unanswered = code >= ERROR_CODE
-            if (code > len(self.book.values[row])).sum() != unanswered.sum():
-                raise ValueError(f"row {row} holds a code that is not on its scale")
-            self.incomplete[block] |= unanswered
-            self.failed[row, block] = _among(code, self.book.failing[row])
+            top = int(code.max())
+            unanswered = self._unanswered(row, code) if top > len(self.book.values[row]) else None
+            if unanswered is not None:
+                self.incomplete[block] |= unanswered
+            _among(code, self.book.failing[row], top, self.failed[row, block])
             if self.book.shutting[row]:
-                shut = _among(code, self.book.shutting[row])
-                self.shut[row, block] = shut
-                unknown |= unanswered
-                known |= shut & ~unanswered
-        self.gate[block] = np.where(known, FAILED, np.where(unknown, UNKNOWN, PASSED))
+                shut = self.shut[row, block]
+                _among(code, self.book.shutting[row], top, shut)
+                known |= shut if unanswered is None else shut & ~unanswered
+                if unanswered is not None:
+                    unknown |= unanswered
+        self.gate[block] = known.view(np.uint8) + 2 * (unknown & ~known).view(np.uint8)
+
+    def _unanswered(self, row: int, code: Codes) -> Mask:
+        """Errors and missing answers; refuses codes that are neither these nor on the scale."""
+        unanswered = np.greater_equal(code, np.uint8(ERROR_CODE))
+        off_scale = np.count_nonzero(code > len(self.book.values[row]))
+        if off_scale != np.count_nonzero(unanswered):
+            raise ValueError(f"row {row} holds a code that is not on its scale")
+        return np.asarray(unanswered, bool)
 
     def _weigh(self, codes: Codes, block: slice) -> None:
         """Units of every category, of the score and of the assessed weight."""
         assert self.category_units is not None and self.units is not None
         assert self.assessed is not None
+        hit = np.empty(codes.shape[1], bool)
         for index, table in enumerate(self.book.categories):
             units = self.category_units[index, block]
             given = np.zeros(codes.shape[1], np.uint8)
             if not table.rows:
                 units += units.dtype.type(table.denominator)
             for row, worths in zip(table.rows, table.worths, strict=True):
+                top = int(codes[row].max())
                 for run, worth in worths:
-                    _add(units, _within(codes[row], run), worth)
-                given += _within(codes[row], (1, len(self.book.values[row]))).view(np.uint8)
+                    _within(codes[row], run, top, hit)
+                    _add(units, hit, worth)
+                _within(codes[row], (1, len(self.book.values[row])), top, hit)
+                given += hit.view(np.uint8)
             _add_scaled(self.units[block], units, table.factor)
             _add_scaled(self.assessed[block], given, table.share)
 
@@ -307,7 +320,8 @@ class _Batch:
             lowest = self.book.values[row][0]
             if not isinstance(lowest, int):
                 continue
-            given = _within(code, (1, len(self.book.values[row])))
+            given = np.empty(len(code), bool)
+            _within(code, (1, len(self.book.values[row])), int(code.max()), given)
             value = code.astype(np.int64) + (lowest - 1)
             self.total[block] += value * given
             self.count[block] += given
@@ -320,8 +334,7 @@ class _Batch:
         if self.book.rubric.aggregation.pass_mark is None:
             # without a pass mark only a gate or a flag decides
             undecided |= (self.gate == PASSED) & ~flagged
-        outcome = np.where(passed, PASSED, FAILED).astype(np.uint8)
-        outcome[undecided & ~flagged] = UNDECIDED
+        outcome = np.where(undecided & ~flagged, np.uint8(UNDECIDED), (~passed).view(np.uint8))
         return Scored(
             codes=self.codes,
             counted=self.counted,
@@ -392,25 +405,30 @@ def _smallest(most: int) -> np.dtype[Any]:
     return np.dtype(object)
 
 
-def _within(codes: Codes, run: Run) -> Mask:
-    """Where codes lie in a run; unsigned subtraction turns two comparisons into one."""
+def _within(codes: Codes, run: Run, top: int, out: Mask) -> None:
+    """Where codes lie in a run; ``top`` is the highest code there is, to save a comparison."""
     low, high = np.uint8(run[0]), np.uint8(run[1])
-    hit: Mask
-    if low == high:
-        hit = np.equal(codes, low)
+    if run[1] >= top:
+        np.greater_equal(codes, low, out=out)
+    elif low == high:
+        np.equal(codes, low, out=out)
     elif low == 0:
-        hit = np.less_equal(codes, high)
-    else:
-        hit = np.less_equal(codes - low, high - low)
-    return hit
+        np.less_equal(codes, high, out=out)
+    else:  # unsigned subtraction turns two comparisons into one
+        np.less_equal(codes - low, high - low, out=out)
 
 
-def _among(codes: Codes, runs: Sequence[Run]) -> Mask:
+def _among(codes: Codes, runs: Sequence[Run], top: int, out: Mask) -> None:
     """Where codes lie in any of the runs."""
-    hit = _within(codes, runs[0])
-    for run in runs[1:]:
-        hit |= _within(codes, run)
-    return hit
+    reached = [run for run in runs if run[0] <= top]
+    if not reached:
+        out[:] = False
+        return
+    _within(codes, reached[0], top, out)
+    for run in reached[1:]:
+        other = np.empty(len(codes), bool)
+        _within(codes, run, top, other)
+        out |= other
 
 
 def _add(total: NDArray[Any], hit: Mask, amount: int) -> None:

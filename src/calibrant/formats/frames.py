@@ -1,0 +1,103 @@
+"""Dataframes at the edge: polars, pandas, or anything that speaks Arrow."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calibrant.core.errors import Fault, RecordError, SourceError
+from calibrant.core.rubric import Rubric
+from calibrant.formats.coding import Assembler, Coder
+from calibrant.formats.long_rows import LongRows
+from calibrant.formats.ratings import once
+from calibrant.formats.records import Record
+from calibrant.formats.verdicts import VerdictTable
+from calibrant.formats.wide_tables import WideTable
+
+
+class CalibrantWarning(UserWarning):
+    """Something in the data that may not be what its owner thinks."""
+
+
+def score_table(rubric: Rubric, frame: Any, *, exchanges: str | None = None) -> pl.DataFrame:
+    """Verdicts of a table of answers, wide or long, one row a sheet.
+
+    ``frame`` is a polars or pandas frame or any Arrow table: ``id`` and one column a criterion,
+    or long rows ``item, rater, criterion, answer``. ``exchanges`` may name a column of a wide
+    table that holds what code counts in each item (the number of exchanges), so that
+    preconditions are applied. Raises ``RecordError`` with every bad record.
+    """
+    table, was_nan = to_polars(frame)
+    faults: list[Fault] = []
+    coder = Coder(rubric)
+    ignore = [exchanges] if exchanges is not None else []
+    assembler = Assembler(coder, "frame", faults.append, ignore)
+    names = {name.strip().lower(): name for name in table.columns}
+    if {"criterion", "answer"} <= names.keys():
+        _warn(was_nan, [names["answer"]])
+        rows = LongRows(assembler, table=True)
+        renamed = table.rename({name: plain for plain, name in names.items()})
+        records = enumerate(renamed.iter_rows(named=True), 1)
+        rows.fold(Record(number, value) for number, value in records)
+        batches = rows.batches()
+    else:
+        wide = WideTable(assembler, table.columns)
+        _warn(was_nan, wide.criterion_columns)
+        batches = iter([wide.frame(table, 1)] if table.height else [])
+    verdicts = VerdictTable(coder.book)
+    out: list[pl.DataFrame] = []
+    for batch in once(batches, assembler):
+        codes = batch.codes
+        if exchanges is not None:
+            counts = table[exchanges].to_numpy()[batch.numbers - 1].astype(np.int64)
+            codes = coder.book.apply_preconditions(codes, {"exchanges": counts})
+        scored = coder.book.score(codes, batch.flags)
+        out.append(verdicts.frame(batch, scored, batch.codes))
+    if faults:
+        raise RecordError(faults)
+    return pl.concat(out) if out else pl.DataFrame(schema=verdicts.schema(()))
+
+
+def to_polars(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:
+    """The frame in polars, and how many cells of each column were NaN."""
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        nans = {one.name: int(one.is_nan().sum()) for one in frame if one.dtype.is_float()}
+        return frame, {name: count for name, count in nans.items() if count}
+    if type(frame).__module__.partition(".")[0] == "pandas":
+        return _from_pandas(frame)
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pl.DataFrame(frame), {}
+    raise SourceError(f"cannot read {type(frame).__name__!r} as a table of answers")
+
+
+def _from_pandas(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Column by column, so that no Arrow package is needed; NaN and its kin are empty cells."""
+    columns: dict[str, pl.Series] = {}
+    nans: dict[str, int] = {}
+    for name in frame.columns:
+        empty = frame[name].isna().tolist()
+        cells = [
+            None if gone else cell for cell, gone in zip(frame[name].tolist(), empty, strict=True)
+        ]
+        columns[str(name)] = pl.Series(str(name), cells, strict=False)
+        if any(empty):
+            nans[str(name)] = sum(empty)
+    return pl.DataFrame(list(columns.values())), nans
+
+
+def _warn(was_nan: dict[str, int], columns: list[str]) -> None:
+    """Pandas reads the text NA as NaN unless told not to: an answer becomes a missing one."""
+    hit = {name: was_nan[name] for name in columns if name in was_nan}
+    if hit:
+        told = ", ".join(f"{name} ({count})" for name, count in hit.items())
+        warnings.warn(
+            f"answers that are NaN are scored as missing: {told}. If they were NA, read the file "
+            "with pandas.read_csv(..., keep_default_na=False)",
+            CalibrantWarning,
+            stacklevel=3,
+        )
