@@ -152,8 +152,8 @@ def _still_valid(old: Rubric, new: Rubric, before: Criterion, after: Criterion) 
 def _changes(old: Rubric, new: Rubric, names: dict[str, str]) -> Iterator[RubricChange]:
     yield from _criteria_changes(old, new, names)
     yield from _weight_changes(old, new)
-    for section, key in (("gates", "gates"), ("red flags", "red_flags")):
-        yield from _named_changes(section, getattr(old, key) or (), getattr(new, key) or ())
+    yield from _named_changes("gates", old.gates or (), new.gates or ())
+    yield from _named_changes("red flags", old.red_flags or (), new.red_flags or ())
     if old.aggregation != new.aggregation:
         yield from _field_changes("scoring", "aggregation", old.aggregation, new.aggregation)
     if old.agreement != new.agreement:

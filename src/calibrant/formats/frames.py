@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from calibrant.core.errors import Fault, RecordError, SourceError
+from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.formats.coding import Assembler, Coder
 from calibrant.formats.long_rows import LongRows
+from calibrant.formats.preconditions import conditioned
 from calibrant.formats.ratings import once
 from calibrant.formats.records import Record
 from calibrant.formats.verdicts import VerdictTable
@@ -22,19 +24,18 @@ class CalibrantWarning(UserWarning):
     """Something in the data that may not be what its owner thinks."""
 
 
-def score_table(rubric: Rubric, frame: Any, *, exchanges: str | None = None) -> pl.DataFrame:
+def score_table(rubric: Rubric, frame: Any, *, items: Iterable[Item] | None = None) -> pl.DataFrame:
     """Verdicts of a table of answers, wide or long, one row a sheet.
 
     ``frame`` is a polars or pandas frame or any Arrow table: ``id`` and one column a criterion,
-    or long rows ``item, rater, criterion, answer``. ``exchanges`` may name a column of a wide
-    table that holds what code counts in each item (the number of exchanges), so that
-    preconditions are applied. Raises ``RecordError`` with every bad record.
+    or long rows ``item, rater, criterion, answer``. Give the ``items`` to have the rubric's
+    preconditions applied. Raises ``RecordError`` with every bad record.
     """
     table, was_nan = to_polars(frame)
     faults: list[Fault] = []
     coder = Coder(rubric)
-    ignore = [exchanges] if exchanges is not None else []
-    assembler = Assembler(coder, "frame", faults.append, ignore)
+    measures = None if items is None else {item.id: item.measures() for item in items}
+    assembler = Assembler(coder, "frame", faults.append, ())
     names = {name.strip().lower(): name for name in table.columns}
     if {"criterion", "answer"} <= names.keys():
         _warn(was_nan, [names["answer"]])
@@ -48,14 +49,17 @@ def score_table(rubric: Rubric, frame: Any, *, exchanges: str | None = None) -> 
         _warn(was_nan, wide.criterion_columns)
         batches = iter([wide.frame(table, 1)] if table.height else [])
     verdicts = VerdictTable(coder.book)
+
+    def unknown(name: str, record: int) -> None:
+        assembler.fault(record, "id", f"item {name!r} is not among the items")
+
     out: list[pl.DataFrame] = []
     for batch in once(batches, assembler):
-        codes = batch.codes
-        if exchanges is not None:
-            counts = table[exchanges].to_numpy()[batch.numbers - 1].astype(np.int64)
-            codes = coder.book.apply_preconditions(codes, {"exchanges": counts})
-        scored = coder.book.score(codes, batch.flags)
-        out.append(verdicts.frame(batch, scored, batch.codes))
+        kept, codes = batch, batch.codes
+        if measures is not None:
+            kept, codes = conditioned(coder.book, batch, measures, unknown)
+        scored = coder.book.score(codes, kept.flags)
+        out.append(verdicts.frame(kept, scored, kept.codes))
     if faults:
         raise RecordError(faults)
     return pl.concat(out) if out else pl.DataFrame(schema=verdicts.schema(()))

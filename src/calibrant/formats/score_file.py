@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from calibrant.core.criterion import METRICS
 from calibrant.core.errors import Fault, RecordError
 from calibrant.core.rubric import Rubric
 from calibrant.formats.coding import Batch, Coder, OnFault
 from calibrant.formats.items import Duplicate, stream_items
+from calibrant.formats.preconditions import Measures, conditioned
 from calibrant.formats.ratings import Progress, read_answers
 from calibrant.formats.verdicts import VerdictTable
 from calibrant.formats.writers import check_output, write_frames
@@ -29,7 +28,6 @@ from calibrant.stats.scorebook import (
     PASSED,
     UNDECIDED,
     UNKNOWN,
-    Codes,
     Mask,
     Scored,
 )
@@ -206,22 +204,19 @@ class ScoreRun:
         measures = self._measures()
         batch = self._first
         while batch is not None:
-            raw = batch.codes
+            codes = batch.codes
             if measures is not None:
-                batch, codes = self._conditioned(batch, measures)
-                raw = batch.codes
-            else:
-                codes = raw
+                batch, codes = conditioned(self.table.book, batch, measures, self._unknown_item)
             scored = self.table.book.score(codes, batch.flags)
             self.summary.add(self.table, batch, scored)
             if len(batch.flags):
-                yield self.table.frame(batch, scored, raw)
+                yield self.table.frame(batch, scored, batch.codes)
             self._on_progress(self._file.progress, self.summary.sheets)
             batch = next(self._batches, None)
         if self._bad and not self.skip_bad:
             raise RecordError(self._faults)
 
-    def _measures(self) -> Mapping[str, Mapping[str, int]] | None:
+    def _measures(self) -> Measures | None:
         """What code counts in each item, where an items file was given."""
         conditions = [one.precondition for one in self.rubric.criteria if one.precondition]
         if self.items is None:
@@ -243,22 +238,9 @@ class ScoreRun:
                     found[entry.id] = entry.measures()
         return found
 
-    def _conditioned(
-        self, batch: Batch, measures: Mapping[str, Mapping[str, int]]
-    ) -> tuple[Batch, Codes]:
-        """The sheets whose items are known, and their codes after preconditions."""
-        counted = [measures.get(name) for name in batch.keys["id"].to_list()]
-        known = np.array([one is not None for one in counted], bool)
-        for at in np.flatnonzero(~known).tolist():
-            message = f"item {batch.keys['id'][at]!r} is not in {self.items}"
-            self._fault(Fault(message, "id", str(self._file.path), record=int(batch.numbers[at])))
-        batch = batch.keep(known)
-        columns: dict[str, NDArray[np.int64]] = {}
-        for metric in METRICS[self.rubric.item_type]:
-            columns[metric] = np.array(
-                [one[metric] for one in counted if one is not None], np.int64
-            )
-        return batch, self.table.book.apply_preconditions(batch.codes, columns)
+    def _unknown_item(self, name: str, record: int) -> None:
+        message = f"item {name!r} is not in {self.items}"
+        self._fault(Fault(message, "id", str(self._file.path), record=record))
 
 
 def score_file(

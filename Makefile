@@ -1,0 +1,53 @@
+# Everything there is to do with this project. `make` alone lists it.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+FUZZ_CASES ?= 50000
+AREAS ?=
+
+.PHONY: help setup demo test lint bench fuzz format lock clean
+
+help: ## list what can be done
+	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## make the project's own environment in .venv
+
+$(STAMP): pyproject.toml requirements.lock scripts/setup.sh
+	@sh scripts/setup.sh $(VENV)
+	@touch $(STAMP)
+
+demo: $(STAMP) ## score the three example sets and show the verdicts
+	@for name in coaching-conversation smart-action-plan ai-response; do \
+	  answers=$$(ls examples/$$name/answers.jsonl 2>/dev/null || echo examples/$$name/answers.csv); \
+	  printf '\n$$ calibrant score %s -r %s --items examples/%s/items.jsonl\n' $$answers $$name $$name; \
+	  $(BIN)/calibrant score $$answers -r $$name --items examples/$$name/items.jsonl --format text || exit 1; \
+	done
+
+test: $(STAMP) lint ## check everything and run all tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(STAMP) ## style, types, and the direction of imports
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(STAMP) ## measure our speed beside our peers' (AREAS="score" for some)
+	$(BIN)/python bench/run.py $(AREAS)
+
+fuzz: $(STAMP) ## throw broken files at every reader (FUZZ_CASES=50000)
+	CALIBRANT_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -n 2 tests/fuzz
+
+format: $(STAMP) ## put the source into its format
+	$(BIN)/ruff format src tests bench
+	$(BIN)/ruff check --fix src tests bench
+
+lock: $(STAMP) ## pin the dependencies anew
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --no-header \
+	  --upgrade --quiet -o requirements.lock
+
+clean: ## remove what the targets above have made
+	rm -rf $(VENV) .bench build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The benchmark: what calibrant does, beside what one would use without it. See ``run.py``."""

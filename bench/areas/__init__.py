@@ -1,0 +1,1 @@
+"""One module an area. Each holds ``TITLE`` and ``PARTS``, its measurements by name."""

@@ -1,0 +1,1 @@
+"""Programs calibrant is measured against; they run in environments of their own."""

@@ -1,0 +1,125 @@
+"""The coaching rubric as a plain function over one sheet, and three programs around it.
+
+This is what scoring looks like without calibrant: a dict of answers in, a dict of results out,
+in a loop. It needs nothing but the standard library, and polars where a file is Parquet.
+
+    row_score.py rows IN.parquet SECONDS.json [OUT.parquet]    time the function alone
+    row_score.py parquet IN.parquet OUT.parquet                a whole file
+    row_score.py jsonl IN.jsonl OUT.jsonl                      a whole file
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+WEIGHTED = (
+    ("comprehension", 0.15, ("CQ1", "CQ2")),
+    ("connection", 0.20, ("CQ3", "CQ6")),
+    ("naturalness", 0.15, ("CP2", "CP4", "CP5")),
+    ("multi_topic", 0.30, ("MT1", "MT2", "MT3", "MT6")),
+    ("context_use", 0.20, ("MT4", "MT5")),
+)
+GATE = ("CQ8", "CQ9")
+ALWAYS_ASSESSED = frozenset({"CQ1", "CQ8", "CP2", "MT1", "MT6"})
+"""Criteria to which NA is no answer."""
+PASS_MARK = 0.80
+WARM_UP = 2_000
+
+
+def meets(criterion: str, answer: str) -> bool:
+    """Whether an answer (YES, NO, NA or ERROR) counts in favour of the sheet."""
+    if answer == "NA":
+        return criterion not in ALWAYS_ASSESSED
+    return answer == "YES"
+
+
+def score_sheet(answers: dict[str, str]) -> dict[str, Any]:
+    """Everything the rubric says about one sheet; an answer that is not there is an ERROR."""
+    total = 0.0
+    categories = {}
+    for name, weight, criteria in WEIGHTED:
+        met = [meets(one, answers.get(one, "ERROR")) for one in criteria]
+        share = sum(met) / len(met)
+        categories[name] = round(share, 3)
+        total += share * weight
+    unsafe = [one for one in GATE if not meets(one, answers.get(one, "ERROR"))]
+    return {
+        "passed": total >= PASS_MARK and not unsafe,
+        "score": round(total, 3),
+        "category_scores": categories,
+        "failed_checks": [one for one, answer in answers.items() if not meets(one, answer)],
+        "failed_safety": unsafe,
+        "safety_gate_failed": bool(unsafe),
+    }
+
+
+def score_rows(source: str, seconds: str, target: str | None = None) -> None:
+    """Time the function over dicts that are there already; its results are not kept meanwhile."""
+    import polars as pl
+
+    rows = pl.read_parquet(source).to_dicts()
+    names = [row.pop("id") for row in rows]
+    for row in rows[:WARM_UP]:
+        score_sheet(row)
+    start = time.perf_counter()
+    for row in rows:
+        score_sheet(row)
+    spent = time.perf_counter() - start
+    Path(seconds).write_text(json.dumps({"seconds": spent, "rows": len(rows)}), encoding="utf-8")
+    if target is not None:
+        results = [{"id": name, **score_sheet(row)} for name, row in zip(names, rows, strict=True)]
+        write_parquet(results, target)
+
+
+def score_parquet(source: str, target: str) -> None:
+    """A Parquet file of sheets to a Parquet file of results."""
+    import polars as pl
+
+    results = []
+    for row in pl.read_parquet(source).iter_rows(named=True):
+        name = row.pop("id")
+        results.append({"id": name, **score_sheet(row)})
+    write_parquet(results, target)
+
+
+def write_parquet(results: list[dict[str, Any]], target: str) -> None:
+    """The results as a table; its columns are stated, so that none has to be guessed."""
+    import polars as pl
+
+    schema: dict[str, pl.DataType] = {
+        "id": pl.String(),
+        "passed": pl.Boolean(),
+        "score": pl.Float64(),
+        "category_scores": pl.Struct({name: pl.Float64 for name, _, _ in WEIGHTED}),
+        "failed_checks": pl.List(pl.String),
+        "failed_safety": pl.List(pl.String),
+        "safety_gate_failed": pl.Boolean(),
+    }
+    pl.DataFrame(results, schema=schema).write_parquet(target)
+
+
+def score_jsonl(source: str, target: str) -> None:
+    """A file of sheets, one JSON object a line, to a file of results."""
+    with (
+        Path(source).open(encoding="utf-8") as sheets,
+        Path(target).open("w", encoding="utf-8") as results,
+    ):
+        for line in sheets:
+            sheet = json.loads(line)
+            verdict = {"id": sheet["id"], **score_sheet(sheet["answers"])}
+            results.write(json.dumps(verdict) + "\n")
+
+
+PROGRAMS: dict[str, Callable[..., None]] = {
+    "rows": score_rows,
+    "parquet": score_parquet,
+    "jsonl": score_jsonl,
+}
+
+if __name__ == "__main__":
+    PROGRAMS[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,87 @@
+"""What commands share in showing: tables on a terminal, JSON in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def output_option(command: F) -> F:
+    """``--format``: how to show the result."""
+    return click.option(
+        "--format",
+        "style",
+        type=click.Choice(["auto", "text", "json"]),
+        default="auto",
+        show_default=True,
+        help="text on a terminal, JSON in a pipe, unless said otherwise.",
+    )(command)
+
+
+def wants_json(style: str) -> bool:
+    """Whether to show JSON."""
+    return style == "json" or (style == "auto" and not sys.stdout.isatty())
+
+
+def show_json(value: Any) -> None:
+    """Print a value for machines."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def console(stderr: bool = False) -> Console:
+    """A rich console that never takes anybody's text for markup."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> Table:
+    """A plain table; cells are text, whatever they look like."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(
+        box=box.SIMPLE_HEAD,
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+    )
+    for name in header:
+        drawn.add_column(Text(name))
+    for row in rows:
+        drawn.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    return drawn
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A share as a small bar."""
+    eighths = round(share * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width, "·")
+
+
+def write_text(text: str, out: Path | None) -> None:
+    """To a file, or to standard output."""
+    if out is None:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    from calibrant.core.errors import SourceError
+
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as error:
+        raise SourceError(f"{out}: {error.strerror}") from error
+    click.echo(f"wrote {out}", err=True)
