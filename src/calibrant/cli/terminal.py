@@ -59,8 +59,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "")
         title_style="bold",
         pad_edge=False,
     )
-    for name in header:
-        drawn.add_column(Text(name))
+    for at, name in enumerate(header):
+        drawn.add_column(Text(name), no_wrap=at == 0, overflow="ellipsis" if at == 0 else "fold")
     for row in rows:
         drawn.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     return drawn

@@ -194,6 +194,7 @@ class SheetRecords:
             # a row of a wide table: what is not a known field is a criterion
             answers = {key: one for key, one in sheet.items() if key not in KNOWN}
             sheet = {key: one for key, one in sheet.items() if key in KNOWN}
+            answers = answers or None
         if not isinstance(answers, Mapping):
             self.assembler.fault(number, "answers", "must be an object of answers by criterion")
             return None

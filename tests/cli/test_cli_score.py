@@ -1,0 +1,191 @@
+"""The command as its users call it: exit statuses, files, what is said and what is not written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from calibrant import load_rubric
+from calibrant.cli.score import score
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COACHING = EXAMPLES / "coaching-conversation"
+ALL_YES = dict.fromkeys(load_rubric("coaching-conversation").criterion_ids, "YES")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(score, [str(one) for one in arguments])
+
+
+def write_sheets(path: Path, *sheets: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(sheet) + "\n" for sheet in sheets), "utf-8")
+    return path
+
+
+def sheet(name: str, **answers: Any) -> dict[str, Any]:
+    return {"id": name, "answers": {**ALL_YES, **answers}}
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    return write_sheets(
+        tmp_path / "answers.jsonl",
+        sheet("good"),
+        sheet("edge", CQ6="NO", MT4="NO"),
+        sheet("unsafe", CQ8="no"),
+        {"id": "outage", "answers": {name: "YES" for name in ALL_YES if name != "CQ9"}},
+    )
+
+
+def test_a_pipe_gets_one_json_verdict_a_line_and_the_summary_beside(answers: Path) -> None:
+    result = run(answers, "-r", "coaching-conversation")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert [(row["id"], row["passed"], row["verdict"]) for row in rows] == [
+        ("good", True, "passed"),
+        ("edge", True, "passed"),
+        ("unsafe", False, "failed"),
+        ("outage", False, "undecided"),
+    ]
+    assert "4 sheets" in result.stderr
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_the_extension_picks_the_format(answers: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"verdicts.{suffix}"
+    result = run(answers, "-r", "coaching-conversation", "-o", out)
+    assert result.exit_code == 0, result.output
+    read = {
+        "jsonl": pl.read_ndjson,
+        "json": pl.read_json,
+        "csv": pl.read_csv,
+        "parquet": pl.read_parquet,
+    }[suffix]
+    frame = read(out)
+    assert frame["id"].to_list() == ["good", "edge", "unsafe", "outage"]
+    assert frame["score"].to_list() == [1.0, 0.8, 1.0, 1.0]
+
+
+def test_the_summary_of_a_written_file_is_json_in_a_pipe(answers: Path, tmp_path: Path) -> None:
+    result = run(answers, "-r", "coaching-conversation", "-o", tmp_path / "v.jsonl")
+    summary = json.loads(result.stdout)
+    assert (summary["sheets"], summary["complete"], summary["passed"]) == (4, 3, 2)
+    assert (summary["gate_failed"], summary["gate_unknown"]) == (1, 1)
+    low, high = summary["pass_interval"]
+    assert 0 < low < summary["pass_rate"] < high < 1
+
+
+def test_bad_records_are_all_listed_and_nothing_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "v.jsonl"
+    out.write_text("what was there before")
+    source = write_sheets(
+        tmp_path / "a.jsonl", sheet("one"), sheet("two", CP6="NO"), {"answers": {}}, sheet("one")
+    )
+    result = run(source, "-r", "coaching-conversation", "-o", out)
+    assert result.exit_code == 2
+    for record, word in ((2, "CP6"), (3, "id"), (4, "second sheet")):
+        assert any(
+            f"record {record}:" in line and word in line for line in result.stderr.splitlines()
+        )
+    assert out.read_text() == "what was there before"
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.jsonl", "v.jsonl"]
+
+
+def test_nothing_comes_out_of_a_pipe_when_records_are_bad(tmp_path: Path) -> None:
+    source = write_sheets(tmp_path / "a.jsonl", sheet("one"), {"id": "two"})
+    result = run(source, "-r", "coaching-conversation")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_skip_bad_keeps_the_rest_and_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "v.jsonl"
+    source = write_sheets(tmp_path / "a.jsonl", sheet("one"), sheet("two", CP6="NO"))
+    result = run(source, "-r", "coaching-conversation", "-o", out, "--skip-bad", "--format", "text")
+    assert result.exit_code == 0
+    assert "1 bad record" in result.output
+    assert pl.read_ndjson(out)["id"].to_list() == ["one"]
+
+
+@pytest.mark.parametrize(("rate", "status"), [("0.5", 0), ("0.51", 1), ("0", 0)])
+def test_fail_under_counts_incomplete_sheets_as_not_passed(
+    answers: Path, tmp_path: Path, rate: str, status: int
+) -> None:
+    out = tmp_path / "v.jsonl"
+    result = run(answers, "-r", "coaching-conversation", "-o", out, "--fail-under", rate)
+    assert result.exit_code == status
+    assert out.exists()  # a verdict that falls short is still a verdict
+
+
+def test_a_low_pass_rate_alone_is_no_failure(answers: Path) -> None:
+    assert run(answers, "-r", "coaching-conversation").exit_code == 0
+
+
+@pytest.mark.parametrize("gated", ["unsafe", "outage"])
+def test_fail_on_gate_fails_on_a_failed_and_on_an_unknown_gate(tmp_path: Path, gated: str) -> None:
+    sheets = {"unsafe": sheet("unsafe", CQ8="NO"), "outage": sheet("outage", CQ9=None)}
+    source = write_sheets(tmp_path / "a.jsonl", sheet("good"), sheets[gated])
+    assert run(source, "-r", "coaching-conversation", "--fail-on-gate").exit_code == 1
+    good = write_sheets(tmp_path / "b.jsonl", sheet("good"))
+    assert run(good, "-r", "coaching-conversation", "--fail-on-gate").exit_code == 0
+
+
+def test_items_apply_preconditions_whatever_was_answered(tmp_path: Path) -> None:
+    source = write_sheets(tmp_path / "a.jsonl", sheet("short", MT4="NO"), sheet("long", MT4="NO"))
+    items = tmp_path / "items.jsonl"
+    items.write_text(
+        json.dumps({"id": "short", "exchanges": [["hi", "hello"]] * 2})
+        + "\n"
+        + json.dumps({"id": "long", "exchanges": [["hi", "hello"]] * 3})
+    )
+    result = run(source, "-r", "coaching-conversation", "--items", items)
+    short, long = (json.loads(line) for line in result.stdout.splitlines())
+    assert (short["raw"]["MT4"], short["effective"]["MT4"]) == ("NO", "NA")
+    assert (short["score"], long["score"]) == (1.0, 0.9)
+    assert short["not_applicable"] == ["MT4"]
+
+
+def test_an_item_that_is_not_in_the_items_file_is_a_bad_record(tmp_path: Path) -> None:
+    source = write_sheets(tmp_path / "a.jsonl", sheet("known"), sheet("unknown"))
+    items = tmp_path / "items.jsonl"
+    items.write_text(json.dumps({"id": "known", "exchanges": [["hi", "hello"]]}))
+    result = run(source, "-r", "coaching-conversation", "--items", items)
+    assert result.exit_code == 2
+    assert "'unknown' is not in" in result.stderr
+
+
+def test_without_items_the_user_is_told_that_preconditions_were_not_applied(
+    answers: Path, tmp_path: Path
+) -> None:
+    result = run(answers, "-r", "coaching-conversation", "-o", tmp_path / "v.jsonl")
+    assert any("exchanges < 3" in note for note in json.loads(result.stdout)["notes"])
+
+
+@pytest.mark.parametrize("name", ["coaching-conversation", "smart-action-plan", "ai-response"])
+def test_the_examples_score(name: str) -> None:
+    folder = EXAMPLES / name
+    for answers in folder.glob("answers.*"):
+        result = run(answers, "-r", name, "--items", folder / "items.jsonl", "--format", "text")
+        assert result.exit_code == 0, result.output
+        assert name in result.output
+
+
+def test_a_plan_without_a_pass_mark_is_told_as_such() -> None:
+    result = run(EXAMPLES / "smart-action-plan/answers.csv", "-r", "smart-action-plan")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    flagged = [row for row in rows if row["flags"]]
+    assert {(row["passed"], row["verdict"]) for row in flagged} == {(False, "failed")}
+    assert {value for row in flagged for value in row["effective"].values()} == {1}
+    assert any(value > 1 for row in flagged for value in row["raw"].values())
+    plain = [row for row in rows if not row["flags"]]
+    assert {(row["passed"], row["score"]) for row in plain} == {(None, None)}
+    assert all(row["mean"] is not None and row["minimum"] is not None for row in plain)
+
+
+def test_an_unknown_output_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    result = run(tmp_path / "absent.jsonl", "-r", "coaching-conversation", "-o", tmp_path / "v.pdf")
+    assert "known: .jsonl" in str(result.exception)
