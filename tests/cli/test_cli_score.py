@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +61,13 @@ def test_the_extension_picks_the_format(answers: Path, tmp_path: Path, suffix: s
     out = tmp_path / f"verdicts.{suffix}"
     result = run(answers, "-r", "coaching-conversation", "-o", out)
     assert result.exit_code == 0, result.output
-    read = {
+    read: dict[str, Callable[[Path], pl.DataFrame]] = {
         "jsonl": pl.read_ndjson,
         "json": pl.read_json,
         "csv": pl.read_csv,
         "parquet": pl.read_parquet,
-    }[suffix]
-    frame = read(out)
+    }
+    frame = read[suffix](out)
     assert frame["id"].to_list() == ["good", "edge", "unsafe", "outage"]
     assert frame["score"].to_list() == [1.0, 0.8, 1.0, 1.0]
 

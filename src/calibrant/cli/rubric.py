@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -154,14 +154,25 @@ def validate(files: tuple[str, ...], style: str) -> None:
       calibrant rubric validate my-rubric.yaml
     """
     from calibrant.core.errors import CalibrantError, Fault, RubricError
+    from calibrant.core.structure import empty_categories
     from calibrant.formats.rubric_file import load_rubric
 
-    results: list[dict[str, object]] = []
+    results: list[dict[str, Any]] = []
     faults: list[Fault] = []
     for name in files:
         try:
             one = load_rubric(name)
-            results.append({"file": name, "valid": True, "rubric": one.name, "hash": one.hash})
+            empty = empty_categories(one.categories or (), one.criteria)
+            warned = [f"category {each!r} has no criteria and counts in full" for each in empty]
+            results.append(
+                {
+                    "file": name,
+                    "valid": True,
+                    "rubric": one.name,
+                    "hash": one.hash,
+                    "warnings": warned,
+                }
+            )
         except RubricError as error:
             faults += error.faults
             told = [
@@ -180,6 +191,8 @@ def validate(files: tuple[str, ...], style: str) -> None:
         for result in results:
             if result["valid"]:
                 click.secho(f"{result['file']}: valid ({result['rubric']})", fg="green")
+                for line in result["warnings"]:
+                    click.secho(f"{result['file']}: warning: {line}", err=True, fg="yellow")
         if faults:
             click.echo(f"{len(faults)} mistake{'s' * (len(faults) > 1)} found.", err=True)
     if faults:

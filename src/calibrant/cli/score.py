@@ -260,7 +260,8 @@ def _rows(head: pl.DataFrame) -> object:
     scored = "mean" if "mean" in head.columns else "score"
     rows = []
     for row in head.iter_rows(named=True):
-        verdict = Text(row["verdict"], style=colours[row["verdict"]])
+        settled = row["status"] == "complete" and row["passed"] is None
+        verdict = Text("rated") if settled else Text(row["verdict"], style=colours[row["verdict"]])
         why = [", ".join(row["flags"])] if row["flags"] else []
         why += [f"missing {', '.join(row['missing'])}"] if row["missing"] else []
         why += [f"error {', '.join(row['errors'])}"] if row["errors"] else []

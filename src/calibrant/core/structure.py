@@ -85,6 +85,12 @@ def misfits(parts: Parts) -> Iterator[Misfit]:
     yield from _history(parts)
 
 
+def empty_categories(categories: Iterable[Category], criteria: Iterable[Criterion]) -> list[str]:
+    """Weighted categories without criteria: they count in full, which is rarely meant."""
+    used = {criterion.category for criterion in criteria}
+    return [one.id for one in categories if one.weight is not None and one.id not in used]
+
+
 def path_text(path: Path) -> str:
     """``("criteria", 2, "scale")`` as ``criteria[2].scale``."""
     text = ""

@@ -91,8 +91,8 @@ def _front(rubric: Rubric) -> Iterator[Block]:
                 f"a {rubric.item_type}" if rubric.item_type != "free" else "free-form items",
             ),
             ("Scope", rubric.scope or UNSTATED),
-            ("Version the document states", rubric.stated_version or UNSTATED),
-            ("Date the document states", rubric.stated_date or UNSTATED),
+            ("Stated version", rubric.stated_version or UNSTATED),
+            ("Stated date", rubric.stated_date or UNSTATED),
             ("Independent rating", rubric.independence or UNSTATED),
         ),
     )
@@ -216,7 +216,7 @@ def _anchors(rubric: Rubric, criterion: Criterion) -> Iterator[Block]:
     order = [str(value) for value in rubric.scale_of(criterion).points_of_scale]
     for level in sorted(criterion.anchors, key=order.index, reverse=True):
         anchor = criterion.anchors[level]
-        told = [anchor.text, *anchor.signs]
+        told = [anchor.text, *(f"• {sign}" for sign in anchor.signs)]
         band = anchor.band
         if band is not None:
             limits = {"≥": band.at_least, ">": band.above, "<": band.below, "≤": band.at_most}
@@ -324,7 +324,11 @@ def _calibration(rubric: Rubric) -> str:
     if one.items is not None:
         who = "All raters score" if one.raters == "all" else "Score"
         told.append(f"{who} the same {one.items} items first.")
-    told += [one.before, "Every disagreement is discussed." if one.discuss else None, one.repeat]
+    told += [
+        f"Before: {one.before}." if one.before else None,
+        "Every disagreement is discussed." if one.discuss else None,
+        one.repeat,
+    ]
     return " ".join(text for text in told if text)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault
@@ -120,20 +121,39 @@ def read_item(
         try:
             item = _adapter(kind).validate_python(shaped)
         except ValidationError as error:
-            faults = [
-                Fault(_plain(one["msg"]), path_text(one["loc"]))
-                for one in error.errors(include_url=False)
-            ]
+            faults = [_fault(detail) for detail in _deepest(error)]
     located = [Fault(one.message, one.path, source, record=number, hint=one.hint) for one in faults]
     return item, located
 
 
-def _plain(message: str) -> str:
-    return (
-        message.removeprefix("Value error, ")
-        .removeprefix("Input ")
-        .replace("Field required", "required, but not there")
-    )
+def _deepest(error: ValidationError) -> list[ErrorDetails]:
+    """The findings without those that only repeat what is wrong further inside."""
+    details = error.errors(include_url=False)
+    places = [detail["loc"] for detail in details]
+    return [
+        detail
+        for detail in details
+        if not any(
+            place != detail["loc"] and place[: len(detail["loc"])] == detail["loc"]
+            for place in places
+        )
+    ]
+
+
+def _fault(detail: ErrorDetails) -> Fault:
+    messages = {
+        "missing": "required, but not there",
+        "too_short": "must hold at least one entry",
+        "string_type": "must be text",
+        "tuple_type": "must be a list",
+        "decimal_parsing": "must be a number",
+        "decimal_type": "must be a number",
+        "int_parsing": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "int_type": "must be a whole number",
+    }
+    told = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return Fault(messages.get(detail["type"], told), path_text(detail["loc"]))
 
 
 @cache

@@ -1,0 +1,5 @@
+"""``python -m calibrant``."""
+
+from calibrant.cli.main import main
+
+main()
