@@ -81,8 +81,9 @@ def test_the_summary_of_a_written_file_is_json_in_a_pipe(answers: Path, tmp_path
     assert 0 < low < summary["pass_rate"] < high < 1
 
 
-def test_bad_records_are_all_listed_and_nothing_is_written(tmp_path: Path) -> None:
-    out = tmp_path / "v.jsonl"
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_bad_records_are_all_listed_and_nothing_is_written(tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"v.{suffix}"
     out.write_text("what was there before")
     source = write_sheets(
         tmp_path / "a.jsonl", sheet("one"), sheet("two", CP6="NO"), {"answers": {}}, sheet("one")
@@ -94,7 +95,7 @@ def test_bad_records_are_all_listed_and_nothing_is_written(tmp_path: Path) -> No
             f"record {record}:" in line and word in line for line in result.stderr.splitlines()
         )
     assert out.read_text() == "what was there before"
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.jsonl", "v.jsonl"]
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.jsonl", out.name]
 
 
 def test_nothing_comes_out_of_a_pipe_when_records_are_bad(tmp_path: Path) -> None:

@@ -29,6 +29,14 @@ METRICS: dict[ItemType, tuple[str, ...]] = {
 """What code can count in an item of each type, for preconditions."""
 
 
+RECORD_FIELDS = (
+    "id", "item", "rater", "kind", "round", "occasion", "rubric", "criterion", "answer", "answers",
+    "flags", "note", "notes", "evidence", "tags", "borderline", "sub_answers", "sitting",
+    "started_at", "submitted_at", "timestamp", "metadata",
+)  # fmt: skip
+"""Fields of the ratings record; no criterion may answer to one of these names."""
+
+
 class Example(Document):
     """An item, or a description of one, that shows what an anchor means."""
 

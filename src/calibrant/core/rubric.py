@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from calibrant.core import process
 from calibrant.core.answer import Value
 from calibrant.core.criterion import (
+    RECORD_FIELDS,
     Aggregation,
     Category,
     Check,
@@ -82,8 +83,12 @@ class Rubric(Document):
 
     @cached_property
     def hash(self) -> str:
-        """Content hash of everything in the document."""
-        return content_hash(self.model_dump(mode="python"))
+        """Content hash of everything the document states.
+
+        What it leaves out does not count, so a grammar that learns a new optional key does not
+        give old documents a new identity.
+        """
+        return content_hash(self.model_dump(mode="python", exclude_defaults=True))
 
     @property
     def name(self) -> str:
@@ -109,6 +114,7 @@ class Rubric(Document):
             fold_name(name): criterion
             for criterion in self.criteria
             for name in (criterion.title, *criterion.aliases, criterion.id)
+            if fold_name(name) not in RECORD_FIELDS
         }
 
     def criterion(self, name: str) -> Criterion:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from calibrant.core.criterion import (
     METRICS,
+    RECORD_FIELDS,
     Aggregation,
     Category,
     Check,
@@ -32,6 +33,7 @@ from calibrant.core.scale import AnyScale, values_as_text
 
 Path: TypeAlias = tuple[str | int, ...]
 T = TypeVar("T")
+_RESERVED = {fold_name(name) for name in RECORD_FIELDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ def misfits(parts: Parts) -> Iterator[Misfit]:
     """Everything that does not fit, in the order of the document."""
     yield from _unique_ids(parts)
     yield from _unique_names(parts)
+    yield from _reserved_names(parts)
     for index, criterion in _entries(parts.criteria):
         yield from _criterion(parts, ("criteria", index), criterion)
     yield from _weights(parts)
@@ -115,6 +118,16 @@ def _unique_ids(parts: Parts) -> Iterator[Misfit]:
             if entry.id is not None and entry.id in seen:
                 yield Misfit((section, index, "id"), f"{entry.id!r} is used twice")
             seen.add(entry.id)
+
+
+def _reserved_names(parts: Parts) -> Iterator[Misfit]:
+    """A column must be either a criterion or a field of the record, never both."""
+    for index, criterion in _entries(parts.criteria):
+        for name in filter(None, (criterion.id, *(criterion.aliases or ()))):
+            if fold_name(name) in _RESERVED:
+                yield Misfit(
+                    ("criteria", index), f"{name!r} is a field of every record: choose another name"
+                )
 
 
 def _unique_names(parts: Parts) -> Iterator[Misfit]:

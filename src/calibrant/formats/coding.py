@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import Fault, suggestion
 from calibrant.core.rating import RATER_KINDS, read_answer, read_flags
 from calibrant.core.rubric import Rubric
@@ -23,10 +24,7 @@ from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Codes, 
 
 KEYS = ("rater", "round", "occasion")
 """What tells apart several sheets about one item."""
-KNOWN = (
-    "id", "item", *KEYS, "kind", "rubric", "flags", "note", "notes", "evidence", "tags",
-    "borderline", "sub_answers", "sitting", "started_at", "submitted_at", "timestamp", "metadata",
-)  # fmt: skip
+KNOWN = RECORD_FIELDS
 """Fields of a sheet or columns of a wide table that are not criteria."""
 MAX_ID = 500
 
