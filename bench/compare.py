@@ -54,7 +54,7 @@ def from_arrays(book: Scorebook, scored: Scored, rows: int) -> pl.DataFrame:
 
 
 def _fields(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.select(*FIELDS).cast(dict(FIELDS))
+    return frame.select(pl.col(name).cast(kind) for name, kind in FIELDS.items())
 
 
 def compare(ours: pl.DataFrame, peer: pl.DataFrame) -> Check:

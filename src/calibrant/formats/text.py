@@ -13,7 +13,7 @@ import numpy as np
 
 from calibrant.core.errors import SourceError
 
-BLOCK = 4 * 1024 * 1024
+BLOCK = 8 * 1024 * 1024
 MAX_LINE = 32 * 1024 * 1024
 """A longer line is not a record; reading it would only exhaust the memory."""
 _BOMS = (
