@@ -57,8 +57,12 @@ def _fields(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(pl.col(name).cast(kind) for name, kind in FIELDS.items())
 
 
-def compare(ours: pl.DataFrame, peer: pl.DataFrame) -> Check:
-    """All rows in their order; a difference at the pass mark is explained if ours is exact."""
+def compare(ours: pl.DataFrame, peer: pl.DataFrame, *, exact: bool = False) -> Check:
+    """All rows in their order.
+
+    A difference at the pass mark is explained if ours is the exact one; none is where both
+    sides are ``exact``.
+    """
     if ours.height != peer.height:
         message = f"{ours.height:,} rows of ours, {peer.height:,} of the peer's"
         return Check(
@@ -66,14 +70,14 @@ def compare(ours: pl.DataFrame, peer: pl.DataFrame) -> Check:
         )
     differs = {name: ours[name].ne_missing(peer[name]) for name in FIELDS}
     at_mark = (peer["score"] == PASS_MARK) & ours["passed"] & ~ours["safety_gate_failed"]
-    explained = differs["passed"] & at_mark
+    explained = differs["passed"] & at_mark & (not exact)
     wrong = differs | {"passed": differs["passed"] & ~explained}
     anywhere = pl.DataFrame(wrong).select(pl.any_horizontal(pl.all())).to_series()
     return Check(
         ours.height,
         int(anywhere.sum()),
         int(explained.sum()),
-        EXPLANATION,
+        "" if exact else EXPLANATION,
         [_example(ours, peer, wrong, at) for at in anywhere.arg_true().head(EXAMPLES).to_list()],
     )
 

@@ -31,6 +31,11 @@ STORE = ROOT / ".bench"
 """Environments, results and, while a part runs, its data; not under version control."""
 PYTHON = sys.executable
 """The project's own Python, which runs the benchmark too."""
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | {
+    "PYTHONPYCACHEPREFIX": str(STORE / "pycache")
+}
+"""What measured processes are told: modules are compiled once, as in an installed package,
+whatever the shell the benchmark was started from has to say about it."""
 PACKAGES = ("calibrant", "numpy", "polars", "msgspec", "click")
 
 Unit = Literal["s", "B", "/s"]
@@ -163,7 +168,12 @@ def run_process(command: Sequence[str | Path], *, data_limit: int = 0) -> Run:
     """One whole process, start-up included; a ``BenchError`` if it fails."""
     launcher = [PYTHON, "-I", "-S", str(HERE / "launch.py"), str(data_limit)]
     done = subprocess.run(
-        [*launcher, *map(str, command)], capture_output=True, text=True, check=False, cwd=ROOT
+        [*launcher, *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=CLEAN,
     )
     told = json.loads(done.stdout) if done.stdout else {"status": done.returncode}
     if told["status"] != 0:
@@ -194,6 +204,11 @@ def interleave(
 def best(runs: Sequence[Run]) -> float:
     """The least time: what the work takes when nothing gets in its way."""
     return min(run.seconds for run in runs)
+
+
+def cpu(runs: Sequence[Run]) -> float:
+    """The least processor time, which a busy machine disturbs less than the clock."""
+    return min(run.cpu or 0.0 for run in runs)
 
 
 def median(runs: Sequence[Run]) -> float:

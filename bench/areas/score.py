@@ -24,6 +24,7 @@ from bench.harness import (
     Row,
     Run,
     best,
+    cpu,
     interleave,
     median,
     peak,
@@ -153,12 +154,13 @@ def _end_to_end(
     row = Row(
         f"{ctx.rows:,} sheets", Quantity(fast, "s"), Quantity(slow, "s"), slow / fast, floor, runs
     )
-    memory = (
-        f"peak memory: ours {Quantity(peak(runs['ours']), 'B')}, "
+    told = (
+        f"processor time: ours {Quantity(cpu(runs['ours']), 's')}, "
+        f"peer {Quantity(cpu(runs['peer']), 's')}; peak memory: ours {Quantity(peak(runs['ours']), 'B')}, "
         f"peer {Quantity(peak(runs['peer']), 'B')}; best of {len(runs['ours'])} and "
         f"{len(runs['peer'])} runs; ours {ctx.rows / fast:,.0f} sheets a second"
     )
-    return Report(f"whole process, {form} to {form}", [row], [check], [memory, *_how()])
+    return Report(f"whole process, {form} to {form}", [row], [check], [told, *_how()])
 
 
 def memory(ctx: Context) -> Report:
@@ -284,7 +286,7 @@ def formats(ctx: Context) -> Report:
     return Report(
         f"{count:,} sheets to Parquet, whole process, start-up included",
         rows,
-        [compare(scored[0], other) for other in scored[1:]],
+        [compare(scored[0], other, exact=True) for other in scored[1:]],
         [
             f"a long file has {len(sheets.criteria())} rows a sheet; "
             "compared are the results of the three files with each other",

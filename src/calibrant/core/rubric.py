@@ -55,7 +55,7 @@ class Rubric(Document):
     categories: tuple[Category, ...] | None = None
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1, max_length=200)]
     gates: tuple[Gate, ...] | None = None
-    red_flags: tuple[RedFlag, ...] | None = None
+    red_flags: Annotated[tuple[RedFlag, ...], Field(max_length=64)] | None = None
     aggregation: Aggregation
     agreement: process.Agreement | None
     resolution: process.Resolution | None = None

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.core.answer import NA
 from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import Fault, suggestion
 from calibrant.core.rating import RATER_KINDS, read_answer, read_flags
@@ -72,10 +73,11 @@ class Coder:
         self._seen: list[dict[tuple[type, Any], int]] = [{} for _ in rubric.criteria]
         self._plain = [self._spellings(row) for row in range(len(rubric.criteria))]
 
-    def _spellings(self, row: int) -> pl.Enum:
-        """The canonical spellings in the order of their codes; a line break stands for none."""
+    def _spellings(self, row: int) -> tuple[pl.Enum, int]:
+        """The canonical spellings in the order of their codes, and the code of the first."""
         values = [str(value) for value in self.book.values[row]]
-        return pl.Enum(["NA" if self.code(row, "NA") == NA_CODE else "\n", *values])
+        takes_na = self.code(row, NA) == NA_CODE
+        return (pl.Enum([NA, *values]), NA_CODE) if takes_na else (pl.Enum(values), NA_CODE + 1)
 
     def code(self, row: int, raw: Any) -> int:
         """The code of one raw answer; ``None`` is JSON's null here, an error."""
@@ -104,15 +106,17 @@ class Coder:
         if isinstance(column.dtype, pl.Categorical | pl.Enum):
             column = column.cast(pl.String)
         if column.dtype == pl.String:
-            plain = column.cast(self._plain[row], strict=False)
+            spelled, first = self._plain[row]
+            plain = column.cast(spelled, strict=False)
             if plain.null_count() == column.null_count():
-                return plain.to_physical().cast(pl.UInt8).fill_null(MISSING_CODE).to_numpy()
+                codes = plain.to_physical().cast(pl.UInt8) + first
+                return codes.fill_null(MISSING_CODE).to_numpy()
         spellings = column.unique()
         if len(spellings) > len(column) // 2:
             return self.cells(row, column.to_list())
-        codes = self.cells(row, spellings.to_list())
+        found = pl.Series(self.cells(row, spellings.to_list()))
         return (
-            column.replace_strict(spellings, pl.Series(codes), return_dtype=pl.UInt8)
+            column.replace_strict(spellings, found, return_dtype=pl.UInt8)
             .to_numpy()
             .astype(np.uint8, copy=False)
         )
