@@ -185,7 +185,7 @@ class Assembler:
         optional: bool = False,
     ) -> pl.Series:
         """A column of names as text; whole numbers are names too."""
-        if isinstance(values, pl.Series) and not values.dtype.is_float():
+        if isinstance(values, pl.Series) and _names(values.dtype):
             column = values.cast(pl.String)
         else:
             listed = [None] * len(numbers) if values is None else list(values)
@@ -264,18 +264,16 @@ class Assembler:
         )
 
     def _flag_bits(self, value: Any, number: int, good: NDArray[np.bool_], at: int) -> int:
-        flags = flag_list(value)
-        bits = 0
-        for flag in flags:
-            key = repr(flag)[:300]
-            if key not in self._flags:
-                standing, faults = read_flags(self.coder.rubric, [flag])
-                if faults:
-                    good[at] = False
-                    self.fault(number, "flags", faults[0].message)
-                    continue
-                self._flags[key] = self.coder.book.flag_bits(standing)
-            bits |= self._flags[key]
+        key = value if isinstance(value, str) else None
+        if key is not None and key in self._flags:
+            return self._flags[key]
+        standing, faults = read_flags(self.coder.rubric, flag_list(value))
+        for fault in faults:
+            good[at] = False
+            self.fault(number, "flags", fault.message)
+        bits = self.coder.book.flag_bits(standing)
+        if key is not None and not faults and len(self._flags) < 10_000:
+            self._flags[key] = bits
         return bits
 
 
@@ -286,6 +284,11 @@ def as_given(raw: Any) -> str | None:
 
 def _listed(values: Sequence[Any] | pl.Series) -> Sequence[Any]:
     return values.to_list() if isinstance(values, pl.Series) else values
+
+
+def _names(kind: pl.DataType) -> bool:
+    """Whether a column of this type holds names: texts or whole numbers."""
+    return kind.is_integer() or isinstance(kind, pl.String | pl.Categorical | pl.Enum)
 
 
 def _name(value: Any) -> str | None:
