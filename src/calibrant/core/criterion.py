@@ -37,6 +37,11 @@ RECORD_FIELDS = (
 """Fields of the ratings record; no criterion may answer to one of these names."""
 
 
+def is_record_field(name: str) -> bool:
+    """Whether a name, folded as names are, is that of a field of the record."""
+    return fold_name(name).replace(" ", "_") in RECORD_FIELDS
+
+
 class Example(Document):
     """An item, or a description of one, that shows what an anchor means."""
 

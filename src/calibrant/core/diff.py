@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from calibrant.core.criterion import Criterion
@@ -73,7 +74,8 @@ class RubricDiff:
 
 def diff_rubrics(old: Rubric, new: Rubric) -> RubricDiff:
     """The difference; raises ``VersionError`` where one version stands for two contents."""
-    if old.id == new.id and old.version == new.version and old.hash != new.hash:
+    same = old.id == new.id and version_key(old.version) == version_key(new.version)
+    if same and old.hash != new.hash:
         higher = _next_version(new.version)
         raise VersionError(
             f"{new.name} stands for two different contents ({old.hash[:19]}… and "
@@ -89,7 +91,6 @@ def diff_rubrics(old: Rubric, new: Rubric) -> RubricDiff:
         for one in new.criteria
         if one.id in kept and _still_valid(old, new, old.criterion(kept[one.id]), one)
     )
-    scored = {"criteria", "scales", "weights", "gates", "red flags", "scoring"}
     return RubricDiff(
         old=old.name,
         new=new.name,
@@ -97,8 +98,34 @@ def diff_rubrics(old: Rubric, new: Rubric) -> RubricDiff:
         valid=valid,
         ask_again=tuple(name for name in new.criterion_ids if name not in valid),
         renamed=tuple((b, a) for b, a in names.items() if b != a and a in valid),
-        verdicts_change=any(change.section in scored for change in changes),
+        verdicts_change=_rules(old) != _rules(new),
     )
+
+
+def _rules(rubric: Rubric) -> dict[str, Any]:
+    """Everything that turns answers into a verdict, without the words around it."""
+    return {
+        "criteria": [
+            (
+                one.id,
+                one.category,
+                one.na.policy,
+                one.precondition and one.precondition.model_dump(exclude={"reason"}),
+            )
+            for one in rubric.criteria
+        ],
+        "worths": [
+            [
+                (value, rubric.scale_of(one).worth(value))
+                for value in rubric.scale_of(one).points_of_scale
+            ]
+            for one in rubric.criteria
+        ],
+        "weights": [(one.id, one.weight) for one in rubric.categories or ()],
+        "gates": [(one.id, one.criteria, one.fails_on) for one in rubric.gates or ()],
+        "flags": [(one.id, one.effect, one.forced_value) for one in rubric.red_flags or ()],
+        "aggregation": rubric.aggregation.model_dump(exclude={"decimals"}),
+    }
 
 
 def _next_version(version: str) -> str:
@@ -152,6 +179,7 @@ def _still_valid(old: Rubric, new: Rubric, before: Criterion, after: Criterion) 
 def _changes(old: Rubric, new: Rubric, names: dict[str, str]) -> Iterator[RubricChange]:
     yield from _criteria_changes(old, new, names)
     yield from _weight_changes(old, new)
+    yield from _category_texts(old, new)
     yield from _named_changes("gates", old.gates or (), new.gates or ())
     yield from _named_changes("red flags", old.red_flags or (), new.red_flags or ())
     if old.aggregation != new.aggregation:
@@ -215,14 +243,26 @@ def _weight_changes(old: Rubric, new: Rubric) -> Iterator[RubricChange]:
     before = {one.id: one.weight for one in old.categories or ()}
     after = {one.id: one.weight for one in new.categories or ()}
     for name in dict.fromkeys([*before, *after]):
+        was, now = _weight(before.get(name)), _weight(after.get(name))
         if name not in after:
-            yield RubricChange("weights", name, "category removed", str(before[name]))
+            yield RubricChange("weights", name, "category removed", was)
         elif name not in before:
-            yield RubricChange("weights", name, "category added", None, str(after[name]))
+            yield RubricChange("weights", name, "category added", None, now)
         elif before[name] != after[name]:
-            yield RubricChange(
-                "weights", name, "weight changed", str(before[name]), str(after[name])
-            )
+            yield RubricChange("weights", name, "weight changed", was, now)
+
+
+def _weight(weight: Decimal | None) -> str:
+    return "none" if weight is None else str(weight)
+
+
+def _category_texts(old: Rubric, new: Rubric) -> Iterator[RubricChange]:
+    before = {one.id: one for one in old.categories or ()}
+    for after in new.categories or ():
+        for key in ("title", "question", "note"):
+            was = getattr(before.get(after.id, after), key)
+            if was != getattr(after, key):
+                yield RubricChange("texts", after.id, f"{key} reworded", was, getattr(after, key))
 
 
 def _named_changes(section: Section, before: Any, after: Any) -> Iterator[RubricChange]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -19,6 +20,10 @@ class Document(BaseModel):
         str_strip_whitespace=True,
         use_attribute_docstrings=True,
     )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy that has been checked like any other document."""
+        return type(self).model_validate({**self.model_dump(), **(update or {})})
 
 
 def _true_or_false(value: object) -> object:
@@ -42,7 +47,7 @@ def _number(value: object) -> object:
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 """Letters, digits, ``_`` and ``-``, beginning with a letter."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Version = Annotated[str, StringConstraints(pattern=r"^\d{1,9}\.\d{1,9}(\.\d{1,9})?$")]
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}\.[0-9]{1,9}(\.[0-9]{1,9})?$")]
 """``3.0`` or ``1.10.2``: numbers between dots, compared number by number."""
 Flag = Annotated[bool, BeforeValidator(_true_or_false)]
 Count = Annotated[int, BeforeValidator(_number), Field(ge=0, le=1_000_000_000)]

@@ -78,14 +78,20 @@ class UnknownName(CalibrantError, LookupError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.hint = suggestion(name, known)
-        super().__init__(f"unknown {what} {name!r}" + (f"; {self.hint}" if self.hint else ""))
+        super().__init__(f"unknown {what} {name[:80]!r}" + (f"; {self.hint}" if self.hint else ""))
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant, if one is near."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    near = difflib.get_close_matches(name[:80].casefold(), list(folded), n=1, cutoff=0.6)
+    return folded[near[0]] if near else None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``did you mean 'weight'?`` or, when nothing is near, the few names there are."""
     names = list(known)
-    folded = {candidate.casefold(): candidate for candidate in names}
-    near = difflib.get_close_matches(name[:80].casefold(), list(folded), n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {folded[near[0]]!r}?"
+    near = nearest(name, names)
+    if near is not None:
+        return f"did you mean {near!r}?"
     return f"known: {', '.join(names)}" if 0 < len(names) <= 20 else ""

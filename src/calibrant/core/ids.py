@@ -34,5 +34,5 @@ def content_hash(value: object) -> str:
 
 def _plain(value: object) -> str:
     if isinstance(value, Decimal):
-        return format(value.normalize(), "f")
+        return format(value.normalize() + 0, "f")  # minus nought is nought
     raise TypeError(f"{type(value).__name__} has no canonical JSON")

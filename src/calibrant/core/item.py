@@ -133,7 +133,7 @@ class Response(_Item):
     question: Words
     response: Words
     reference: str | None = None
-    as_of: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    as_of: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
     """The day for which time-sensitive facts are to be judged (ISO date)."""
 
 

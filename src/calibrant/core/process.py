@@ -113,7 +113,8 @@ class Resolution(Document):
 
     @model_validator(mode="after")
     def _trigger(self) -> Self:
-        if (self.metric == "distance") != (self.op is not None and self.value is not None):
+        given = {self.op is not None, self.value is not None}
+        if given != {self.metric == "distance"}:
             raise ValueError("op and value go with metric distance, and only with it")
         return self
 

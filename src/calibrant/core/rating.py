@@ -45,7 +45,15 @@ def read_answer(rubric: Rubric, criterion: Criterion, raw: object) -> Answer:
         return Abstained("the rater reported an error", ERROR)
     if raw is None or word == "":
         return Abstained("empty answer", None if raw is None else str(raw))
-    return Abstained("not on the scale", str(raw)[:200])
+    return Abstained("not on the scale", as_text(raw))
+
+
+def as_text(raw: object) -> str:
+    """What was handed in, as text of bearable length."""
+    try:
+        return str(raw)[:200]
+    except ValueError:  # a number with more digits than Python prints
+        return "a number too long to print"
 
 
 def read_sheet(

@@ -16,7 +16,6 @@ from pydantic import Field, model_validator
 from calibrant.core import process
 from calibrant.core.answer import Value
 from calibrant.core.criterion import (
-    RECORD_FIELDS,
     Aggregation,
     Category,
     Check,
@@ -26,6 +25,7 @@ from calibrant.core.criterion import (
     ItemType,
     RedFlag,
     fold_name,
+    is_record_field,
 )
 from calibrant.core.document import Document, Id, Text, Version
 from calibrant.core.errors import UnknownName
@@ -114,7 +114,7 @@ class Rubric(Document):
             fold_name(name): criterion
             for criterion in self.criteria
             for name in (criterion.title, *criterion.aliases, criterion.id)
-            if fold_name(name) not in RECORD_FIELDS
+            if not is_record_field(name)
         }
 
     def criterion(self, name: str) -> Criterion:

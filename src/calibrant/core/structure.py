@@ -15,7 +15,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from calibrant.core.criterion import (
     METRICS,
-    RECORD_FIELDS,
     Aggregation,
     Category,
     Check,
@@ -25,15 +24,15 @@ from calibrant.core.criterion import (
     RedFlag,
     WeightedCategories,
     fold_name,
+    is_record_field,
 )
 from calibrant.core.document import version_key
 from calibrant.core.errors import suggestion
 from calibrant.core.process import Change, Guidance, Mapping, Note, Phase, Standard
-from calibrant.core.scale import AnyScale, values_as_text
+from calibrant.core.scale import AnyScale, ChoiceScale, OrdinalScale, values_as_text
 
 Path: TypeAlias = tuple[str | int, ...]
 T = TypeVar("T")
-_RESERVED = {fold_name(name) for name in RECORD_FIELDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,7 @@ class Parts:
 
     version: str | None = None
     item_type: ItemType | None = None
+    reviewers: Sequence[Note | None] | None = None
     scales: Sequence[AnyScale | None] | None = None
     categories: Sequence[Category | None] | None = None
     criteria: Sequence[Criterion | None] | None = None
@@ -107,24 +107,33 @@ def _entries(section: Sequence[T | None] | None) -> Iterator[tuple[int, T]]:
 
 
 def _scales(parts: Parts) -> dict[str, AnyScale]:
+    """The scales that were read whole."""
     scales: Sequence[AnyScale | None] = parts.scales or ()
-    return {one.id: one for one in scales if one is not None}
+    return {one.id: one for one in scales if isinstance(one, ChoiceScale | OrdinalScale)}
 
 
 def _unique_ids(parts: Parts) -> Iterator[Misfit]:
-    for section in ("scales", "categories", "criteria", "gates", "red_flags", "phases"):
-        seen: set[str] = set()
-        for index, entry in _entries(getattr(parts, section)):
-            if entry.id is not None and entry.id in seen:
-                yield Misfit((section, index, "id"), f"{entry.id!r} is used twice")
-            seen.add(entry.id)
+    sections = ("scales", "categories", "criteria", "gates", "red_flags", "phases", "standards")
+    for section in sections:
+        yield from _twice((section,), getattr(parts, section))
+    for index, criterion in _entries(parts.criteria):
+        for key in ("tags", "sub_questions"):
+            yield from _twice(("criteria", index, key), getattr(criterion, key))
+
+
+def _twice(path: Path, entries: Sequence[Any] | None) -> Iterator[Misfit]:
+    seen: set[str] = set()
+    for index, entry in _entries(entries):
+        if entry.id is not None and entry.id in seen:
+            yield Misfit((*path, index, "id"), f"{entry.id!r} is used twice")
+        seen.add(entry.id)
 
 
 def _reserved_names(parts: Parts) -> Iterator[Misfit]:
     """A column must be either a criterion or a field of the record, never both."""
     for index, criterion in _entries(parts.criteria):
         for name in filter(None, (criterion.id, *(criterion.aliases or ()))):
-            if fold_name(name) in _RESERVED:
+            if is_record_field(name):
                 yield Misfit(
                     ("criteria", index), f"{name!r} is a field of every record: choose another name"
                 )
@@ -144,7 +153,8 @@ def _unique_names(parts: Parts) -> Iterator[Misfit]:
 def _criterion(parts: Parts, path: Path, criterion: Criterion) -> Iterator[Misfit]:
     yield from _known(parts, "categories", (*path, "category"), [criterion.category])
     yield from _known(parts, "scales", (*path, "scale"), [criterion.scale])
-    if isinstance(parts.aggregation, WeightedCategories) and criterion.category is None:
+    weighted = isinstance(parts.aggregation, WeightedCategories)
+    if weighted and criterion.category is None and "criteria" not in parts.faulty:
         yield Misfit(path, "needs a category, because categories are weighted")
     if parts.item_type is not None and criterion.precondition is not None:
         metric, known = criterion.precondition.metric, METRICS[parts.item_type]
@@ -187,7 +197,7 @@ def _answers(parts: Parts, path: Path, criterion: Criterion, scale: AnyScale) ->
 def _weights(parts: Parts) -> Iterator[Misfit]:
     if not isinstance(parts.aggregation, WeightedCategories):
         return
-    if parts.faulty & {"categories", "gates"}:
+    if parts.faulty & {"categories", "gates", "criteria"}:
         return
     if not parts.categories:
         yield Misfit(("categories",), "weighted categories need categories")
@@ -246,8 +256,17 @@ def _references(parts: Parts) -> Iterator[Misfit]:
     lists: list[tuple[Path, Sequence[Any] | None]] = [
         (("guidance", moment), getattr(guidance, moment)) for moment in moments if guidance
     ]
-    for section in ("pitfalls", "difficult_cases", "standards", "principles", "checks"):
+    for section in (
+        "reviewers",
+        "pitfalls",
+        "difficult_cases",
+        "standards",
+        "principles",
+        "checks",
+    ):
         lists.append(((section,), getattr(parts, section)))
+    for index, criterion in _entries(parts.criteria):
+        lists.append((("criteria", index, "considerations"), criterion.considerations))
     for path, notes in lists:
         for index, note in _entries(notes):
             yield from _known(parts, "criteria", (*path, index, "criteria"), note.criteria)
@@ -257,7 +276,7 @@ def _history(parts: Parts) -> Iterator[Misfit]:
     if parts.version is None:
         return
     for index, change in _entries(parts.changelog):
-        if version_key(change.version) > version_key(parts.version):
+        if change.version and version_key(change.version) > version_key(parts.version):
             yield Misfit(
                 ("changelog", index, "version"),
                 f"{change.version} is later than the rubric's own version {parts.version}",

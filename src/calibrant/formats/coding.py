@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from calibrant.core.answer import NA
 from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import Fault, suggestion
-from calibrant.core.rating import RATER_KINDS, read_answer, read_flags
+from calibrant.core.rating import RATER_KINDS, as_text, read_answer, read_flags
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Codes, Scorebook
@@ -279,7 +279,7 @@ class Assembler:
 
 def as_given(raw: Any) -> str | None:
     """What was handed in, as text of bearable length."""
-    return None if raw is None else str(raw)[:200]
+    return None if raw is None else as_text(raw)
 
 
 def _listed(values: Sequence[Any] | pl.Series) -> Sequence[Any]:

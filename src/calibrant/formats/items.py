@@ -20,6 +20,7 @@ from calibrant.core.errors import Fault
 from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
 from calibrant.core.structure import path_text
 from calibrant.formats.conversations import SHAPES, exchanges_of
+from calibrant.formats.findings import deepest
 from calibrant.formats.records import Record, Records, read_records
 
 MAX_ID = 500
@@ -121,23 +122,9 @@ def read_item(
         try:
             item = _adapter(kind).validate_python(shaped)
         except ValidationError as error:
-            faults = [_fault(detail) for detail in _deepest(error)]
+            faults = [_fault(detail) for detail in deepest(error)]
     located = [Fault(one.message, one.path, source, record=number, hint=one.hint) for one in faults]
     return item, located
-
-
-def _deepest(error: ValidationError) -> list[ErrorDetails]:
-    """The findings without those that only repeat what is wrong further inside."""
-    details = error.errors(include_url=False)
-    places = [detail["loc"] for detail in details]
-    return [
-        detail
-        for detail in details
-        if not any(
-            place != detail["loc"] and place[: len(detail["loc"])] == detail["loc"]
-            for place in places
-        )
-    ]
 
 
 def _fault(detail: ErrorDetails) -> Fault:

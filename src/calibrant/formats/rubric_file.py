@@ -11,13 +11,21 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from calibrant.core.errors import Fault, RubricError, SourceError, UnknownName, suggestion
+from calibrant.core.errors import (
+    Fault,
+    RubricError,
+    SourceError,
+    UnknownName,
+    nearest,
+    suggestion,
+)
 from calibrant.core.rubric import Rubric
 from calibrant.core.structure import Parts, misfits, path_text
 from calibrant.core.structure import Path as NodePath
+from calibrant.formats.findings import deepest
 from calibrant.formats.yaml_tree import Tree, read_tree
 
 MAX_BYTES = 2_000_000
@@ -36,11 +44,18 @@ def load_rubric(source: str | Path) -> Rubric:
     if isinstance(source, str) and source in builtin_names():
         return _builtin(source)
     path = Path(source)
-    if not path.is_file():
+    if not _is_file(path):
         if isinstance(source, str) and not path.suffix:
             raise UnknownName("rubric", source, builtin_names())
-        raise SourceError(f"{path}: no such rubric file")
+        raise SourceError(f"{str(path)[:200]}: no such rubric file")
     return parse_rubric(_text_of(path), str(path))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name no file can have
+        return False
 
 
 @cache
@@ -70,7 +85,8 @@ def parse_rubric(text: str, source: str = "rubric") -> Rubric:
     tree = read_tree(text, source)
     faults = list(tree.faults)
     if tree.complete and isinstance(tree.value, dict):
-        faults += _faults(tree, source)
+        told = {fault.path for fault in faults}
+        faults += [fault for fault in _faults(tree, source) if fault.path not in told]
     elif tree.complete:
         faults.append(Fault("a rubric is a mapping of keys to values", source=source, line=1))
     if faults:
@@ -129,30 +145,52 @@ def _read(
     try:
         return adapter.validate_python(raw), []
     except ValidationError as error:
-        details = error.errors(include_url=False)
-    unknown = {(*path, *one["loc"]) for one in details if one["type"] == "extra_forbidden"}
+        details = deepest(error)
     faults = []
+    unknown = [_steps(tree, path, one) for one in details if one["type"] == "extra_forbidden"]
     for detail in details:
-        place = _steps(tree, (*path, *detail["loc"]))
-        siblings = [step[-1] for step in unknown if _steps(tree, step)[:-1] == place[:-1]]
-        if detail["type"] == "missing" and suggestion(str(place[-1]), map(str, siblings)):
+        place = _steps(tree, path, detail)
+        if detail["type"] == "union_tag_not_found":
+            faults += _without_kind(tree, source, place, raw)
+            continue
+        siblings = [str(step[-1]) for step in unknown if step[:-1] == place[:-1]]
+        if detail["type"] == "missing" and nearest(str(place[-1]), siblings):
             continue  # a misspelt key is one mistake, not two
         message, hint = _explain(detail, place)
         faults.append(Fault(message, path_text(place), source, tree.line(place), hint=hint))
     return None, faults
 
 
-def _salvage(section: str, raw: Any) -> BaseModel | None:
+def _without_kind(tree: Tree, source: str, place: NodePath, raw: Any) -> list[Fault]:
+    """A scale or an aggregation that does not say of which kind it is, or misspells it."""
+    misspelt = [key for key in raw if nearest(key, ["kind"]) and key != "kind"]
+    if not misspelt:
+        where = path_text((*place, "kind"))
+        return [Fault("required key is missing", where, source, tree.line(place))]
+    path = (*place, misspelt[0])
+    hint = suggestion(misspelt[0], ["kind"])
+    return [Fault("unknown key", path_text(path), source, tree.line(path), hint=hint)]
+
+
+class _Named:
+    """A scale of which only the name could be read."""
+
+    def __init__(self, name: Any) -> None:
+        self.id = name if isinstance(name, str) else None
+
+
+def _salvage(section: str, raw: Any) -> BaseModel | _Named | None:
     """What can be read of a faulty entry, for the checks of how entries fit together.
 
     A field that cannot be read is None, whatever its type says.
     """
-    for model in _models_in(Rubric.model_fields[section].annotation):
-        kind = model.model_fields.get("kind")
-        if isinstance(raw, dict) and (kind is None or raw.get("kind") in get_args(kind.annotation)):
-            fields = {name: _field_value(model, name, raw) for name in model.model_fields}
-            return model.model_construct(**fields)
-    return None
+    if section == "scales":
+        return _Named(raw.get("id")) if isinstance(raw, dict) else None
+    models = _models_in(Rubric.model_fields[section].annotation)
+    if not isinstance(raw, dict) or not models:
+        return None
+    fields = {name: _field_value(models[0], name, raw) for name in models[0].model_fields}
+    return models[0].model_construct(**fields)
 
 
 def _field_value(model: type[BaseModel], name: str, raw: dict[str, Any]) -> Any:
@@ -165,15 +203,15 @@ def _field_value(model: type[BaseModel], name: str, raw: dict[str, Any]) -> Any:
         return None
 
 
-def _steps(tree: Tree, location: NodePath) -> NodePath:
-    """``location`` without the names of union members that pydantic puts between the steps."""
-    path: NodePath = ()
-    for step in location[:-1]:
-        if (*path, step) in tree.lines:
-            path = (*path, step)
-    last = location[-1]
-    is_step = (*path, last) in tree.lines or isinstance(last, str)
-    return (*path, last) if is_step else path
+def _steps(tree: Tree, path: NodePath, detail: ErrorDetails) -> NodePath:
+    """Where a finding is; pydantic puts the names of union members between the steps."""
+    location = (*path, *detail["loc"])
+    steps: NodePath = ()
+    for step in location:
+        if (*steps, step) in tree.lines:
+            steps = (*steps, step)
+    absent = detail["type"] == "missing"
+    return (*steps, location[-1]) if absent else steps
 
 
 def _explain(detail: ErrorDetails, place: NodePath) -> tuple[str, str]:
@@ -201,7 +239,7 @@ def _field_adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     """The validator of one field, constraints included."""
     field = model.model_fields[name]
     kind: Any = field.annotation
-    return TypeAdapter(Annotated[kind, *field.metadata] if field.metadata else kind)
+    return TypeAdapter(Annotated[kind, Field(discriminator=field.discriminator), *field.metadata])
 
 
 @cache
@@ -209,8 +247,9 @@ def _entry_adapter(name: str) -> TypeAdapter[Any] | None:
     """The validator of one entry of a section that is a list; None for other sections."""
     annotation = Rubric.model_fields[name].annotation
     for member in (annotation, *get_args(annotation)):
-        if get_origin(member) is tuple:
-            return TypeAdapter(get_args(member)[0])
+        bare = get_args(member)[0] if get_origin(member) is Annotated else member
+        if get_origin(bare) is tuple:
+            return TypeAdapter(get_args(bare)[0])
     return None
 
 
@@ -247,11 +286,22 @@ def _for_editors(node: Any) -> Any:
         return [_for_editors(entry) for entry in node]
     if not isinstance(node, dict):
         return node
-    if node.get("type") == "null":
-        return {"const": "none"}
-    out = {key: _for_editors(value) for key, value in node.items() if key != "default"}
-    if node.get("type") == "string" and "enum" not in node and "const" not in node:
-        out["type"] = ["string", "number", "boolean"]
-    if node.get("type") == "boolean":
-        out["type"] = "boolean"
-    return out
+    inner = {key: _for_editors(value) for key, value in node.items() if key != "default"}
+    return _as_written(inner)
+
+
+def _as_written(node: dict[str, Any]) -> dict[str, Any]:
+    """What may stand in the file where the document wants a value of this type."""
+    match node:
+        case {"type": "null"}:
+            return {"const": "none"}
+        case {"const": str(word)}:
+            return {"enum": [word, *([int(word)] if word.isdigit() else [])]}
+        case {"type": "string"} if "enum" not in node:
+            return {**node, "type": ["string", "number", "boolean"]}
+        case {"type": "integer"}:
+            return {"anyOf": [node, {"type": "string", "pattern": r"^[+-]?\d+$"}]}
+        case {"type": "boolean"}:
+            return {"enum": [True, False, "true", "false"]}
+        case _:
+            return node

@@ -9,6 +9,7 @@ hostile document cannot exhaust Python's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,15 +44,19 @@ class Tree:
 class _Refused(Exception):
     """Reading cannot go on: too deep, too large, or a key that is no word."""
 
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
 
 def read_tree(text: str, source: str) -> Tree:
     """Parse ``text``; faults are collected in the tree, not raised."""
     tree = Tree()
     try:
-        _Builder(tree, source).build(yaml.parse(text, Loader=Loader))
+        _Builder(tree, source).build(yaml.parse(_joined(text), Loader=Loader))
         tree.complete = True
     except _Refused as error:
-        tree.faults.append(Fault(str(error), source=source))
+        tree.faults.append(Fault(str(error), source=source, line=error.line))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(filter(None, (error.context, error.problem)))
@@ -59,8 +64,23 @@ def read_tree(text: str, source: str) -> Tree:
         tree.faults.append(Fault(f"not YAML: {what}", source=source, line=line))
     except yaml.YAMLError as error:  # unreadable characters have no mark
         what = str(error).splitlines()[0] if str(error) else "unreadable"
-        tree.faults.append(Fault(f"not YAML: {what}", source=source))
+        line = text.count("\n", 0, getattr(error, "position", 0)) + 1
+        tree.faults.append(Fault(f"not YAML: {what}", source=source, line=line))
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        tree.faults.append(Fault("half a character (a lone surrogate)", source=source, line=line))
     return tree
+
+
+def _joined(text: str) -> str:
+    r"""JSON writes signs beyond the basic plane as two escapes, ``\ud83c\udf31``; YAML has none."""
+    pair = r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})"
+    return re.sub(pair, _whole_sign, text, flags=re.IGNORECASE)
+
+
+def _whole_sign(pair: re.Match[str]) -> str:
+    high, low = (int(half, 16) for half in pair.groups())
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
 
 
 @dataclass(slots=True)
@@ -121,7 +141,7 @@ class _Builder:
 
     def _open(self, node: dict[str, Any] | list[Any], line: int) -> None:
         if len(self.stack) >= MAX_DEPTH:
-            raise _Refused(f"line {line}: nested deeper than {MAX_DEPTH} levels")
+            raise _Refused(line, f"nested deeper than {MAX_DEPTH} levels")
         path = self._place(node, line)
         self.stack.append(_Open(node, path))
 
@@ -148,7 +168,7 @@ class _Builder:
         """Put a finished or just opened node where it belongs; its path."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise _Refused(f"line {line}: more than {MAX_NODES:,} values; this is not a rubric")
+            raise _Refused(line, f"more than {MAX_NODES:,} values; this is not a rubric")
         if not self.stack:
             self.tree.value = value
             self.tree.lines[()] = line
@@ -159,7 +179,7 @@ class _Builder:
             top.node.append(value)
             self.tree.lines[path] = line
         elif top.key is None:
-            raise _Refused(f"line {line}: a key must be a plain word")
+            raise _Refused(line, "a key must be a plain word")
         else:
             top.node[top.key] = value
             self.tree.lines[path] = top.key_line

@@ -9,11 +9,11 @@ The results are those of ``core.scoring``, sheet by sheet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,22 @@ from calibrant.core.criterion import Category, Criterion, Dimensions, WeightedCa
 from calibrant.core.document import holds
 from calibrant.core.rating import read_answer
 from calibrant.core.rubric import Rubric
+from calibrant.stats.runs import (
+    Codes,
+    Mask,
+    Run,
+    add,
+    add_scaled,
+    among,
+    runs,
+    smallest,
+    within,
+    worth_runs,
+)
 
 NA_CODE, ERROR_CODE, MISSING_CODE = 0, 254, 255
 BLOCK = 131_072
 """Sheets handled at a time: the rows in work fit the cache, and few calls go over them."""
-
-Codes: TypeAlias = NDArray[np.uint8]
-Mask: TypeAlias = NDArray[np.bool_]
-Run: TypeAlias = tuple[int, int]
-"""Consecutive codes, both ends included."""
 
 PASSED, FAILED, UNKNOWN = 0, 1, 2
 """States of the gate."""
@@ -90,14 +97,15 @@ class Scorebook:
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
         self.values = [rubric.scale_of(one).points_of_scale for one in rubric.criteria]
+        self.takes_na = [one.na.policy != "excluded" for one in rubric.criteria]
         self.failing: list[tuple[Run, ...]] = []
         self.shutting: list[tuple[Run, ...]] = []
         for one in rubric.criteria:
             failing = {str(value) for value in rubric.failing_values(one)}
             gates = [gate for gate in rubric.gates or () if one.id in gate.criteria]
             shutting = {word for gate in gates for word in gate.fails_on}
-            self.failing.append(_runs(self._failing_codes(one, failing)))
-            self.shutting.append(_runs(self._failing_codes(one, shutting)) if gates else ())
+            self.failing.append(runs(self._failing_codes(one, failing)))
+            self.shutting.append(runs(self._failing_codes(one, shutting)) if gates else ())
         self._flags = rubric.red_flags or ()
         self.denominator = 1
         self.categories: tuple[CategoryTable, ...] = ()
@@ -143,6 +151,8 @@ class Scorebook:
         """Verdicts of n sheets from their codes, shape (C, n), and the bits of their flags."""
         if codes.dtype != np.uint8 or codes.shape[:1] != (len(self.values),) or codes.ndim != 2:
             raise ValueError(f"codes must be uint8 of shape ({len(self.values)}, n)")
+        if flags is not None and flags.shape != codes.shape[1:]:
+            raise ValueError(f"flags must be of shape {codes.shape[1:]}")
         out = _Batch(self, codes, self._forced(codes, flags))
         for start in range(0, codes.shape[1], BLOCK):
             out.fill(slice(start, start + BLOCK))
@@ -199,7 +209,7 @@ class Scorebook:
             CategoryTable(
                 id=category.id,
                 rows=tuple(ids.index(one.id) for one in criteria),
-                worths=tuple(_worth_runs(table, grain) for table in worths),
+                worths=tuple(worth_runs(table, grain) for table in worths),
                 denominator=grain * max(1, len(criteria)),
                 factor=int(share / grain * self.denominator),
                 share=int(share * self.denominator),
@@ -251,9 +261,9 @@ class _Batch:
         self.units = self.assessed = self.category_units = None
         self.total = self.count = self.minimum = None
         if book.categories:
-            kind = _smallest(book.denominator)
+            kind = smallest(book.denominator)
             self.units, self.assessed = np.zeros(n, kind), np.zeros(n, kind)
-            grain = _smallest(max(table.denominator for table in book.categories))
+            grain = smallest(max(table.denominator for table in book.categories))
             self.category_units = np.zeros((len(book.categories), n), grain)
         else:
             self.total, self.count = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -273,13 +283,15 @@ class _Batch:
         unknown = np.zeros(codes.shape[1], bool)
         for row, code in enumerate(codes):
             top = int(code.max())
+            if not self.book.takes_na[row] and not code.min():
+                raise ValueError(f"row {row} holds NA, which is not among its answers")
             unanswered = self._unanswered(row, code) if top > len(self.book.values[row]) else None
             if unanswered is not None:
                 self.incomplete[block] |= unanswered
-            _among(code, self.book.failing[row], top, self.failed[row, block])
+            among(code, self.book.failing[row], top, self.failed[row, block])
             if self.book.shutting[row]:
                 shut = self.shut[row, block]
-                _among(code, self.book.shutting[row], top, shut)
+                among(code, self.book.shutting[row], top, shut)
                 known |= shut if unanswered is None else shut & ~unanswered
                 if unanswered is not None:
                     unknown |= unanswered
@@ -306,12 +318,12 @@ class _Batch:
             for row, worths in zip(table.rows, table.worths, strict=True):
                 top = int(codes[row].max())
                 for run, worth in worths:
-                    _within(codes[row], run, top, hit)
-                    _add(units, hit, worth)
-                _within(codes[row], (1, len(self.book.values[row])), top, hit)
+                    within(codes[row], run, top, hit)
+                    add(units, hit, worth)
+                within(codes[row], (1, len(self.book.values[row])), top, hit)
                 given += hit.view(np.uint8)
-            _add_scaled(self.units[block], units, table.factor)
-            _add_scaled(self.assessed[block], given, table.share)
+            add_scaled(self.units[block], units, table.factor)
+            add_scaled(self.assessed[block], given, table.share)
 
     def _describe(self, codes: Codes, block: slice) -> None:
         """Sum, number and minimum of the dimensions on ordinal scales."""
@@ -321,7 +333,7 @@ class _Batch:
             if not isinstance(lowest, int):
                 continue
             given = np.empty(len(code), bool)
-            _within(code, (1, len(self.book.values[row])), int(code.max()), given)
+            within(code, (1, len(self.book.values[row])), int(code.max()), given)
             value = code.astype(np.int64) + (lowest - 1)
             self.total[block] += value * given
             self.count[block] += given
@@ -371,74 +383,9 @@ class _Batch:
         mark = Fraction(rule.pass_mark.value)
         of_mean = rule.pass_mark.of == "mean"
         reached = self.total if of_mean else np.where(self.count > 0, self.minimum, 0)
-        needed = self.count * mark.numerator if of_mean else mark.numerator
+        needed: Any = self.count if of_mean else 1
+        if max(abs(mark.numerator), mark.denominator) > 1_000_000:  # products beyond 64 bits
+            reached, needed = reached.astype(object), np.asarray(needed, object)
+        needed = needed * mark.numerator
         compare = np.greater if rule.pass_mark.op == ">" else np.greater_equal
         return np.asarray((self.count > 0) & compare(reached * mark.denominator, needed), bool)
-
-
-def _runs(codes: Iterable[int]) -> tuple[Run, ...]:
-    """Consecutive codes gathered to runs."""
-    runs: list[Run] = []
-    for code in sorted(codes):
-        if runs and runs[-1][1] == code - 1:
-            runs[-1] = (runs[-1][0], code)
-        else:
-            runs.append((code, code))
-    return tuple(runs)
-
-
-def _worth_runs(table: Mapping[int, Fraction], grain: int) -> tuple[tuple[Run, int], ...]:
-    """Runs of codes with equal worth, in 1/grain; codes worth nothing are left out."""
-    worths = {int(worth * grain) for worth in table.values()} - {0}
-    return tuple(
-        (run, worth)
-        for worth in sorted(worths)
-        for run in _runs(code for code, value in table.items() if value * grain == worth)
-    )
-
-
-def _smallest(most: int) -> np.dtype[Any]:
-    """The smallest unsigned type that holds ``most``; Python integers where none does."""
-    for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
-        if most <= np.iinfo(kind).max:
-            return np.dtype(kind)
-    return np.dtype(object)
-
-
-def _within(codes: Codes, run: Run, top: int, out: Mask) -> None:
-    """Where codes lie in a run; ``top`` is the highest code there is, to save a comparison."""
-    low, high = np.uint8(run[0]), np.uint8(run[1])
-    if run[1] >= top:
-        np.greater_equal(codes, low, out=out)
-    elif low == high:
-        np.equal(codes, low, out=out)
-    elif low == 0:
-        np.less_equal(codes, high, out=out)
-    else:  # unsigned subtraction turns two comparisons into one
-        np.less_equal(codes - low, high - low, out=out)
-
-
-def _among(codes: Codes, runs: Sequence[Run], top: int, out: Mask) -> None:
-    """Where codes lie in any of the runs."""
-    reached = [run for run in runs if run[0] <= top]
-    if not reached:
-        out[:] = False
-        return
-    _within(codes, reached[0], top, out)
-    for run in reached[1:]:
-        other = np.empty(len(codes), bool)
-        _within(codes, run, top, other)
-        out |= other
-
-
-def _add(total: NDArray[Any], hit: Mask, amount: int) -> None:
-    """Add ``amount`` where ``hit``."""
-    if amount == 1 and total.dtype != object:
-        total += hit.view(np.uint8)
-    else:
-        _add_scaled(total, hit.view(np.uint8), amount)
-
-
-def _add_scaled(total: NDArray[Any], counts: NDArray[Any], factor: int) -> None:
-    """``total += counts * factor`` in the type of ``total``."""
-    total += counts.astype(total.dtype, copy=False) * total.dtype.type(factor)
