@@ -70,7 +70,7 @@ def compare(ours: pl.DataFrame, peer: pl.DataFrame, *, exact: bool = False) -> C
         )
     differs = {name: ours[name].ne_missing(peer[name]) for name in FIELDS}
     at_mark = (peer["score"] == PASS_MARK) & ours["passed"] & ~ours["safety_gate_failed"]
-    explained = differs["passed"] & at_mark & (not exact)
+    explained = differs["passed"] & at_mark.fill_null(False) & (not exact)
     wrong = differs | {"passed": differs["passed"] & ~explained}
     anywhere = pl.DataFrame(wrong).select(pl.any_horizontal(pl.all())).to_series()
     return Check(
@@ -83,9 +83,8 @@ def compare(ours: pl.DataFrame, peer: pl.DataFrame, *, exact: bool = False) -> C
 
 
 def _example(ours: pl.DataFrame, peer: pl.DataFrame, wrong: dict[str, pl.Series], at: int) -> str:
+    mine, theirs = ours.row(at, named=True), peer.row(at, named=True)
     told = [
-        f"{name}: ours {ours[name][at]!r}, peer {peer[name][at]!r}"
-        for name in FIELDS
-        if wrong[name][at]
+        f"{name}: ours {mine[name]!r}, peer {theirs[name]!r}" for name in FIELDS if wrong[name][at]
     ]
     return f"row {at} ({peer['id'][at]}): " + "; ".join(told)

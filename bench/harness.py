@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -132,6 +132,8 @@ class Report:
     checks: Sequence[Check] = ()
     notes: Sequence[str] = ()
     headings: tuple[str, str, str] = ("ours", "peer", "ratio")
+    load: tuple[float, float] | None = None
+    """Of the machine, before and after; well above its cores, times are not worth much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +186,16 @@ def run_process(command: Sequence[str | Path], *, data_limit: int = 0) -> Run:
 
 
 def interleave(
-    sides: Mapping[str, Callable[[], Run]], *, rounds: int, warm_up: int = 0, budget: float = 60.0
+    sides: Mapping[str, Callable[[], Run]], *, rounds: int, warm_up: int = 0
 ) -> dict[str, list[Run]]:
     """Runs of all sides in turn, so that a slow minute of the machine hits them alike.
 
-    A side that has spent its budget, in seconds, is not run again: long runs need no repeating.
+    Every side has as many runs as the others: the best of three against the best of one would
+    be no comparison.
     """
     runs: dict[str, list[Run]] = {name: [] for name in sides}
     for number in range(warm_up + rounds):
         for name, side in sides.items():
-            if sum(run.seconds for run in runs[name]) > budget:
-                continue
             run = side()
             if number >= warm_up:
                 runs[name].append(run)
@@ -219,6 +220,13 @@ def median(runs: Sequence[Run]) -> float:
 def peak(runs: Sequence[Run]) -> int:
     """The most memory any of the runs took, in bytes."""
     return max(run.peak or 0 for run in runs)
+
+
+def measure(part: Part, ctx: Context) -> Report:
+    """Run a part, with the load of the machine around it."""
+    before = os.getloadavg()[0]
+    report = part(ctx)
+    return replace(report, load=(before, os.getloadavg()[0]))
 
 
 # -- peer environments
@@ -332,6 +340,9 @@ def show(name: str, report: Report) -> None:
             print(f"    {example}")
     for note in report.notes:
         print(f"  note: {note}")
+    if report.load is not None:
+        before, after = report.load
+        print(f"  load of the machine: {before:.1f} before, {after:.1f} after")
     sys.stdout.flush()
 
 

@@ -44,7 +44,7 @@ def list_areas(known: dict[str, ModuleType]) -> None:
 
 def run_area(name: str, area: ModuleType, parts: list[str], rows: int, quick: bool) -> bool:
     """Run the parts of one area, print and save what they find; whether all is right."""
-    from bench.harness import BenchError, Context, machine, right, save, show, workspace
+    from bench.harness import BenchError, Context, machine, measure, right, save, show, workspace
 
     facts = machine() | {"quick": quick}
     print(f"\n== {name}: {area.TITLE}")
@@ -53,7 +53,7 @@ def run_area(name: str, area: ModuleType, parts: list[str], rows: int, quick: bo
         print(f"  … {name}/{part}", file=sys.stderr, flush=True)
         try:
             with workspace(part) as work:
-                reports[part] = area.PARTS[part](Context(rows, quick, work))
+                reports[part] = measure(area.PARTS[part], Context(rows, quick, work))
         except BenchError as error:
             print(f"\n{part}: could not be measured: {error}")
             good = False

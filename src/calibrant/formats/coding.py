@@ -21,7 +21,8 @@ from calibrant.core.errors import Fault, suggestion
 from calibrant.core.rating import RATER_KINDS, as_text, read_answer, read_flags
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
-from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Codes, Scorebook
+from calibrant.stats.runs import Codes
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Scorebook
 
 KEYS = ("rater", "round", "occasion")
 """What tells apart several sheets about one item."""

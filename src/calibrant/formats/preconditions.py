@@ -9,7 +9,8 @@ import numpy as np
 
 from calibrant.core.criterion import METRICS
 from calibrant.formats.coding import Batch
-from calibrant.stats.scorebook import Codes, Scorebook
+from calibrant.stats.runs import Codes
+from calibrant.stats.scorebook import Scorebook
 
 Measures: TypeAlias = Mapping[str, Mapping[str, int]]
 """By item id, what code counted."""

@@ -20,6 +20,7 @@ from calibrant.formats.preconditions import Measures, conditioned
 from calibrant.formats.ratings import Progress, read_answers
 from calibrant.formats.verdicts import VerdictTable
 from calibrant.formats.writers import check_output, write_frames
+from calibrant.stats.runs import Mask
 from calibrant.stats.scorebook import (
     ERROR_CODE,
     FAILED,
@@ -28,7 +29,6 @@ from calibrant.stats.scorebook import (
     PASSED,
     UNDECIDED,
     UNKNOWN,
-    Mask,
     Scored,
 )
 

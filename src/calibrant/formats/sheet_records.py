@@ -20,7 +20,8 @@ from calibrant.core.errors import UnknownName
 from calibrant.formats.coding import KEYS, KNOWN, Assembler, Batch, as_given, unknown_field
 from calibrant.formats.records import Record, parse_line
 from calibrant.formats.text import Block
-from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, Codes
+from calibrant.stats.runs import Codes
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
 
 _FIELDS = ("id", *KEYS, "kind", "rubric")
 """Text fields that bulk decoding knows."""

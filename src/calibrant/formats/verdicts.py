@@ -12,15 +12,8 @@ from numpy.typing import NDArray
 from calibrant.core.answer import ERROR, NA
 from calibrant.core.scoring import rounded
 from calibrant.formats.coding import Batch
-from calibrant.stats.scorebook import (
-    ERROR_CODE,
-    MISSING_CODE,
-    NA_CODE,
-    Codes,
-    Mask,
-    Scorebook,
-    Scored,
-)
+from calibrant.stats.runs import Codes, Mask
+from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Scorebook, Scored
 
 _OUTCOMES = pl.Enum(["passed", "failed", "undecided"])
 _GATES = pl.Enum(["passed", "failed", "unknown"])
