@@ -42,7 +42,7 @@ def read_answer(rubric: Rubric, criterion: Criterion, raw: object) -> Answer:
     if word == NA and criterion.na.policy != "excluded":
         return NotApplicable()
     if word == ERROR:
-        return Abstained("the rater reported an error", ERROR)
+        return Abstained("the rater reported an error", as_text(raw))
     if raw is None or word == "":
         return Abstained("empty answer", None if raw is None else str(raw))
     return Abstained("not on the scale", as_text(raw))
