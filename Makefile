@@ -29,8 +29,8 @@ test: $(STAMP) lint ## check everything and run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## style, types, and the direction of imports
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/ruff check src tests bench docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -41,8 +41,8 @@ fuzz: $(STAMP) ## throw broken files at every reader (FUZZ_CASES=50000)
 	CALIBRANT_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -n 2 tests/fuzz
 
 format: $(STAMP) ## put the source into its format
-	$(BIN)/ruff format src tests bench
-	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench docs
+	$(BIN)/ruff check --fix src tests bench docs
 
 lock: $(STAMP) ## pin the dependencies anew
 	$(BIN)/pip install --quiet uv

@@ -77,3 +77,21 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert result.stdout.startswith("# ")
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [((), 0), (("--fail-under", "0.1"), 0), (("--fail-under", "0.9"), 1), (("--fail-on-gate",), 1)],
+)
+def test_the_installed_command_exits_with_the_status_of_its_command(
+    options: tuple[str, ...], status: int
+) -> None:
+    answers = Path(__file__).parents[2] / "examples/coaching-conversation/answers.jsonl"
+    assert run("score", str(answers), "-r", "coaching-conversation", *options).returncode == status
+
+
+def test_the_installed_command_exits_with_2_on_bad_records_and_bad_rubrics(tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"id": 1}\n')
+    assert run("score", "answers.jsonl", "-r", "ai-response", cwd=tmp_path).returncode == 2
+    (tmp_path / "rubric.yaml").write_text("id: 1\n")
+    assert run("rubric", "validate", "rubric.yaml", cwd=tmp_path).returncode == 2

@@ -63,14 +63,12 @@ def cli() -> None:
 def main() -> None:
     """Run a command; an error that calibrant knows is a sentence, never a traceback."""
     try:
-        cli.main(prog_name="calibrant", standalone_mode=False)
+        sys.exit(cli.main(prog_name="calibrant", standalone_mode=False))
     except click.exceptions.Abort:
         click.echo("Stopped.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
-    except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

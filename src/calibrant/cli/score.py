@@ -97,7 +97,7 @@ def score(
             told.close()
             bad = run.summary.bad_records
             click.echo(
-                f"{bad} bad record{'s' * (bad != 1)}: nothing was written. "
+                f"{_many(bad, 'bad record')}: nothing was written. "
                 "Mend them, or leave them out with --skip-bad.",
                 err=True,
             )
@@ -202,27 +202,30 @@ def _show(summary: Summary, head: pl.DataFrame | None, out: Path | None, style: 
     _counts(summary)
     for note in dict.fromkeys(summary.notes):
         click.secho(f"note: {note}", err=True, fg="yellow")
-    if summary.bad_records:
-        click.secho(f"{summary.bad_records} bad records left out", err=True, fg="red")
     if out is not None:
         click.echo(f"wrote {out}", err=True)
 
 
 def _line(summary: Summary) -> str:
-    parts = [f"{summary.sheets} sheets", f"{summary.complete} complete"]
+    parts = [_many(summary.sheets, "sheet"), f"{summary.complete} complete"]
     if summary.incomplete:
         parts.append(f"{summary.incomplete} incomplete")
-    parts += [f"{summary.passed} passed"] if summary.has_pass_mark else []
-    parts += [f"{summary.failed} failed", f"{summary.undecided} undecided"]
-    if summary.undecided and not summary.has_pass_mark:
-        parts[-1] += " (the rubric states no pass mark)"
+    if summary.has_pass_mark:
+        parts += [f"{summary.passed} passed", f"{summary.failed} failed"]
+        parts.append(f"{summary.undecided} undecided")
+    else:
+        parts += [f"{summary.failed} failed", "no pass mark is stated"]
     if summary.gate_failed or summary.gate_unknown:
         parts.append(f"gate failed {summary.gate_failed}, unknown {summary.gate_unknown}")
     if summary.flagged:
         parts.append(f"{summary.flagged} failed by a red flag")
     if summary.bad_records:
-        parts.append(f"{summary.bad_records} bad records left out")
+        parts.append(f"{_many(summary.bad_records, 'bad record')} left out")
     return " · ".join(parts)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _counts(summary: Summary) -> None:
@@ -279,8 +282,10 @@ def _rows(head: pl.DataFrame) -> object:
 def _falls_short(summary: Summary, fail_under: float | None, fail_on_gate: bool) -> bool:
     short = False
     if fail_under is not None and (summary.strict_rate is None or summary.strict_rate < fail_under):
-        rate = "not defined" if summary.strict_rate is None else f"{summary.strict_rate:.1%}"
-        click.secho(f"pass rate {rate} is below {fail_under:.1%}", err=True, fg="red")
+        told = "there is no pass rate to hold against"
+        if summary.strict_rate is not None:
+            told = f"pass rate {summary.strict_rate:.1%}, incomplete as not passed, is below"
+        click.secho(f"{told} {fail_under:.1%}", err=True, fg="red")
         short = True
     if fail_on_gate and (summary.gate_failed or summary.gate_unknown):
         click.secho(

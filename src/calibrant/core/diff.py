@@ -98,34 +98,33 @@ def diff_rubrics(old: Rubric, new: Rubric) -> RubricDiff:
         valid=valid,
         ask_again=tuple(name for name in new.criterion_ids if name not in valid),
         renamed=tuple((b, a) for b, a in names.items() if b != a and a in valid),
-        verdicts_change=_rules(old) != _rules(new),
+        verdicts_change=_rules(old, names) != _rules(new, {}),
     )
 
 
-def _rules(rubric: Rubric) -> dict[str, Any]:
-    """Everything that turns answers into a verdict, without the words around it."""
+def _rules(rubric: Rubric, names: dict[str, str]) -> dict[str, Any]:
+    """Everything that turns answers into a verdict, without the words around it.
+
+    ``names`` tells how criteria are called in the version to compare with.
+    """
     return {
-        "criteria": [
-            (
-                one.id,
-                one.category,
-                one.na.policy,
-                one.precondition and one.precondition.model_dump(exclude={"reason"}),
-            )
-            for one in rubric.criteria
-        ],
-        "worths": [
-            [
-                (value, rubric.scale_of(one).worth(value))
-                for value in rubric.scale_of(one).points_of_scale
-            ]
-            for one in rubric.criteria
-        ],
+        "criteria": [_rule(rubric, one, names.get(one.id, one.id)) for one in rubric.criteria],
         "weights": [(one.id, one.weight) for one in rubric.categories or ()],
-        "gates": [(one.id, one.criteria, one.fails_on) for one in rubric.gates or ()],
+        "gates": [
+            (one.id, [names.get(name, name) for name in one.criteria], one.fails_on)
+            for one in rubric.gates or ()
+        ],
         "flags": [(one.id, one.effect, one.forced_value) for one in rubric.red_flags or ()],
         "aggregation": rubric.aggregation.model_dump(exclude={"decimals"}),
     }
+
+
+def _rule(rubric: Rubric, criterion: Criterion, name: str) -> tuple[Any, ...]:
+    scale = rubric.scale_of(criterion)
+    worths = [(value, scale.worth(value)) for value in scale.points_of_scale]
+    condition = criterion.precondition
+    asked = None if condition is None else condition.model_dump(exclude={"reason"})
+    return name, criterion.category, criterion.na.policy, asked, worths
 
 
 def _next_version(version: str) -> str:

@@ -19,6 +19,7 @@ class Document(BaseModel):
         extra="forbid",
         str_strip_whitespace=True,
         use_attribute_docstrings=True,
+        defer_build=True,  # pieces are checked as parts of a rubric; few are ever read alone
     )
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:

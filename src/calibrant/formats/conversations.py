@@ -75,7 +75,7 @@ def _messages(
         else:
             exchanges.append({"user": "\n\n".join(asked), "assistant": content})
             asked = []
-    if asked:
+    if asked and not faults:
         last = f"messages[{len(messages) - 1}]"
         faults.append(Fault("the conversation ends with a user's message", path=last))
     return exchanges, preamble, faults

@@ -20,7 +20,7 @@ from calibrant.core.errors import Fault
 from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
 from calibrant.core.structure import path_text
 from calibrant.formats.conversations import SHAPES, exchanges_of
-from calibrant.formats.findings import deepest
+from calibrant.formats.pydantic_errors import deepest
 from calibrant.formats.records import Record, Records, read_records
 
 MAX_ID = 500

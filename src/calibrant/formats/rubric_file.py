@@ -6,6 +6,7 @@ returns a usable ``Rubric`` or raises ``RubricError`` with all faults, each with
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -25,7 +26,7 @@ from calibrant.core.errors import (
 from calibrant.core.rubric import Rubric
 from calibrant.core.structure import Parts, misfits, path_text
 from calibrant.core.structure import Path as NodePath
-from calibrant.formats.findings import deepest
+from calibrant.formats.pydantic_errors import deepest
 from calibrant.formats.yaml_tree import Tree, read_tree
 
 MAX_BYTES = 2_000_000
@@ -84,6 +85,9 @@ def parse_rubric(text: str, source: str = "rubric") -> Rubric:
     """The rubric that ``text`` describes; ``source`` names it in messages."""
     tree = read_tree(text, source)
     faults = list(tree.faults)
+    if tree.complete and isinstance(tree.value, dict) and not faults:
+        with suppress(ValidationError):
+            return Rubric.model_validate(tree.value)
     if tree.complete and isinstance(tree.value, dict):
         told = {fault.path for fault in faults}
         faults += [fault for fault in _faults(tree, source) if fault.path not in told]
@@ -91,7 +95,7 @@ def parse_rubric(text: str, source: str = "rubric") -> Rubric:
         faults.append(Fault("a rubric is a mapping of keys to values", source=source, line=1))
     if faults:
         raise RubricError(sorted(faults, key=lambda fault: fault.line or 0))
-    return Rubric.model_validate(tree.value)
+    return Rubric.model_validate(tree.value)  # raises: something no check above has a name for
 
 
 def _faults(tree: Tree, source: str) -> list[Fault]:

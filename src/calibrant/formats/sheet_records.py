@@ -1,23 +1,26 @@
 """Sheets as JSON: one object an item, ``{"id", "answers": {…}, "flags": […]}``.
 
-Lines of the expected form are decoded in bulk. A line that is not (an unknown field, an answer
-off the scale, a repeated key, broken JSON) is read again with care, by itself. Bulk decoding
-keeps the last of repeated keys, so a repetition must not get past: every key is followed by a
-colon, and a block with more colons than decoded keys and values account for is read with care.
+Lines of the expected form are decoded in bulk, and answers spelled alike are read only once: in
+any real file few patterns of answers make up most of the lines. A line that is not of the
+expected form (an unknown field, an answer off the scale, a repeated key, broken JSON) is read
+again with care, by itself. Bulk decoding keeps the last of repeated keys, so a repetition must
+not get past: every key is followed by a colon, and a block with more colons than its keys and
+values account for is read with care.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 
+from calibrant.core.answer import NA
 from calibrant.core.errors import UnknownName
-from calibrant.formats.coding import KEYS, KNOWN, Assembler, Batch, as_given, unknown_field
+from calibrant.formats.coding import KEYS, KNOWN, Assembler, Batch, Coder, as_given, unknown_field
 from calibrant.formats.records import Record, parse_line
 from calibrant.formats.text import Block
 from calibrant.stats.runs import Codes
@@ -25,6 +28,10 @@ from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
 
 _FIELDS = ("id", *KEYS, "kind", "rubric")
 """Text fields that bulk decoding knows."""
+MAX_SEEN = 100_000
+"""Spellings of answers to remember."""
+_Read: TypeAlias = tuple[bytes, int]
+"""Codes of a sheet's answers, and how many there are."""
 
 
 class SheetRecords:
@@ -34,40 +41,18 @@ class SheetRecords:
         self.assembler, self.coder, self.path = assembler, assembler.coder, path
         self._decoder: msgspec.json.Decoder[Any] | None = None
         self._fields: tuple[str, ...] = ()
-        self._codes = self._plain_answers()
-        self._answers_of = [attrgetter(f"c{row}") for row in range(len(self._codes))]
-
-    def _plain_answers(self) -> list[dict[Any, int]]:
-        """By criterion, the answers that need no care, and their codes."""
-        tables: list[dict[Any, int]] = []
-        for row, criterion in enumerate(self.coder.rubric.criteria):
-            points = self.coder.rubric.scale_of(criterion).points_of_scale
-            words = [*map(str, points), "NA"]
-            plain = [*words, *map(str.lower, words), *(one for one in points if type(one) is int)]
-            codes = {word: self.coder.code(row, word) for word in plain}
-            tables.append({word: code for word, code in codes.items() if code != ERROR_CODE})
-        return tables
+        self._answers = _PlainAnswers(self.coder)
 
     def _compile(self, first: Any) -> None:
-        """A decoder for lines with the same fields as the first and answers that are all plain."""
+        """A decoder for lines with the same fields as the first."""
         known = {*_FIELDS, "flags"} - self.assembler.ignore
         given = first if isinstance(first, Mapping) else {}
         self._fields = ("id", *sorted(known.intersection(given) - {"id"}))
-        answers = [
-            (f"c{row}", Literal[tuple(table)] | msgspec.UnsetType, msgspec.UNSET)
-            for row, table in enumerate(self._codes)
-        ]
-        rename = {f"c{row}": name for row, name in enumerate(self.coder.rubric.criterion_ids)}
-        for table in self._codes:
-            table[msgspec.UNSET] = MISSING_CODE
         kinds: list[tuple[str, Any]] = [
             (name, list[str] if name == "flags" else str | int) for name in self._fields
         ]
-        sheet = msgspec.defstruct(
-            "Answers", answers, rename=rename, forbid_unknown_fields=True, gc=False
-        )
         line = msgspec.defstruct(
-            "Line", [*kinds, ("answers", sheet)], forbid_unknown_fields=True, gc=False
+            "Line", [*kinds, ("answers", msgspec.Raw)], forbid_unknown_fields=True, gc=False
         )
         self._decoder = msgspec.json.Decoder(line)
 
@@ -83,33 +68,33 @@ class SheetRecords:
         ends = block.count(b"\n") + (not block.data.endswith(b"\n"))
         if b"\\" in block.data or len(lines) != ends:
             return self._with_care(block)
-        fields, codes, keys = self._coded(lines)
-        if block.count(b":") != keys:
+        read = [self._answers.read(bytes(line.answers)) for line in lines]
+        if None in read or block.count(b":") != self._keys(lines, read):
             return self._with_care(block)
         numbers = range(block.first_line, block.first_line + len(lines))
-        return self.assembler.batch(numbers, fields, codes, {})
+        return self.assembler.batch(numbers, self._fields_of(lines), self._codes_of(read), {})
 
     def _with_care(self, block: Block) -> Batch | None:
-        """Line by line: in bulk what is plain, through the careful reader what is not."""
-        plain: list[tuple[int, Any]] = []
+        """Line by line: as it is what is plain, through the careful reader what is not."""
+        plain: list[tuple[int, Any, _Read]] = []
         careful: list[tuple[int, Mapping[str, Any]]] = []
         numbers: list[int] = []
         for offset, line in enumerate(block.lines()):
             number = block.first_line + offset
-            decoded = self._plain(line) if line.strip() else None
+            if not line.strip():
+                continue
+            decoded = self._plain(line)
             if decoded is not None:
-                plain.append((len(numbers), decoded))
-            elif line.strip():
+                plain.append((len(numbers), *decoded))
+            else:
                 record = self.record(parse_line(self.path, number, line))
                 if record is None:
                     continue
                 careful.append((len(numbers), record))
-            else:
-                continue
             numbers.append(number)
         return self._batch(numbers, plain, careful) if numbers else None
 
-    def _plain(self, line: bytes) -> Any | None:
+    def _plain(self, line: bytes) -> tuple[Any, _Read] | None:
         """The line decoded, if it is plain beyond doubt."""
         if b"\\" in line or self._decoder is None:
             return None
@@ -117,40 +102,39 @@ class SheetRecords:
             decoded = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        answered = sum(get(decoded.answers) is not msgspec.UNSET for get in self._answers_of)
-        return decoded if line.count(b":") == self._keys([decoded], answered) else None
+        read = self._answers.read(bytes(decoded.answers))
+        if read is None or line.count(b":") != self._keys([decoded], [read]):
+            return None
+        return decoded, read
 
-    def _keys(self, lines: list[Any], answered: int) -> int:
+    def _keys(self, lines: list[Any], read: list[Any]) -> int:
         """How many colons the decoded lines account for."""
         inside = sum(_colons(list(map(attrgetter(name), lines))) for name in self._fields)
-        return answered + len(lines) * (len(self._fields) + 1) + inside
+        answered = sum(map(itemgetter(1), read))
+        return int(answered) + len(lines) * (len(self._fields) + 1) + inside
 
-    def _coded(self, lines: list[Any]) -> tuple[dict[str, list[Any]], Codes, int]:
-        """Fields and codes of decoded lines; how many colons they account for."""
-        codes = np.empty((len(self._codes), len(lines)), np.uint8)
-        answers = [line.answers for line in lines]
-        for row, (table, answer) in enumerate(zip(self._codes, self._answers_of, strict=True)):
-            found = map(table.__getitem__, map(answer, answers))
-            codes[row] = np.fromiter(found, np.uint8, len(lines))
-        fields = {name: list(map(attrgetter(name), lines)) for name in self._fields}
-        return fields, codes, self._keys(lines, int(np.count_nonzero(codes != MISSING_CODE)))
+    def _fields_of(self, lines: list[Any]) -> dict[str, list[Any]]:
+        return {name: list(map(attrgetter(name), lines)) for name in self._fields}
+
+    def _codes_of(self, read: list[Any]) -> Codes:
+        codes = np.frombuffer(b"".join(map(itemgetter(0), read)), np.uint8)
+        return np.ascontiguousarray(codes.reshape(len(read), -1).T)
 
     def _batch(
         self,
         numbers: list[int],
-        plain: list[tuple[int, Any]],
+        plain: list[tuple[int, Any, _Read]],
         careful: list[tuple[int, Mapping[str, Any]]],
     ) -> Batch:
         """Plain and careful records together, in their order."""
         n = len(numbers)
-        codes = np.full((len(self._codes), n), MISSING_CODE, np.uint8)
+        codes = np.full((len(self.coder.rows), n), MISSING_CODE, np.uint8)
         fields: dict[str, list[Any]] = {"id": [None] * n}
         given: dict[tuple[int, int], str | None] = {}
         if plain:
-            places = [at for at, _ in plain]
-            read, coded, _ = self._coded([line for _, line in plain])
-            codes[:, places] = coded
-            for name, values in read.items():
+            places = [at for at, _, _ in plain]
+            codes[:, places] = self._codes_of([read for _, _, read in plain])
+            for name, values in self._fields_of([line for _, line, _ in plain]).items():
                 column = fields.setdefault(name, [None] * n)
                 for at, value in zip(places, values, strict=True):
                     column[at] = value
@@ -223,6 +207,49 @@ class SheetRecords:
             return None
         sheet["id"] = sheet.get("id", sheet.get("item"))
         return {**sheet, "answers": by_row}
+
+
+class _PlainAnswers:
+    """Codes of answers that need no care, remembered by their spelling in the file."""
+
+    def __init__(self, coder: Coder) -> None:
+        self._seen: dict[bytes, _Read | None] = {}
+        self._codes = [self._table(coder, row) for row in range(len(coder.rows))]
+        fields = [
+            (f"c{row}", Literal[tuple(table)] | msgspec.UnsetType, msgspec.UNSET)
+            for row, table in enumerate(self._codes)
+        ]
+        rename = {f"c{row}": name for row, name in enumerate(coder.rows)}
+        sheet = msgspec.defstruct("Answers", fields, rename=rename, forbid_unknown_fields=True)
+        self._decoder = msgspec.json.Decoder(sheet)
+        for table in self._codes:
+            table[msgspec.UNSET] = MISSING_CODE
+
+    @staticmethod
+    def _table(coder: Coder, row: int) -> dict[Any, int]:
+        """The plain answers of a criterion and their codes."""
+        points = coder.book.values[row]
+        words = [*map(str, points), NA]
+        plain = [*words, *map(str.lower, words), *(one for one in points if type(one) is int)]
+        codes = {word: coder.code(row, word) for word in plain}
+        return {word: code for word, code in codes.items() if code != ERROR_CODE}
+
+    def read(self, raw: bytes) -> _Read | None:
+        """Codes and number of keys of one sheet's answers; None where they need care."""
+        if raw not in self._seen:
+            if len(self._seen) >= MAX_SEEN:
+                self._seen.clear()
+            self._seen[raw] = self._decode(raw)
+        return self._seen[raw]
+
+    def _decode(self, raw: bytes) -> _Read | None:
+        try:
+            values = msgspec.structs.astuple(self._decoder.decode(raw))
+        except msgspec.DecodeError:
+            return None
+        codes = bytes(table[value] for table, value in zip(self._codes, values, strict=True))
+        keys = len(codes) - codes.count(MISSING_CODE)
+        return (codes, keys) if raw.count(b":") == keys else None
 
 
 def _colons(values: list[Any]) -> int:

@@ -53,7 +53,8 @@ def read_tree(text: str, source: str) -> Tree:
     """Parse ``text``; faults are collected in the tree, not raised."""
     tree = Tree()
     try:
-        _Builder(tree, source).build(yaml.parse(_joined(text), Loader=Loader))
+        is_json = text.lstrip().startswith("{")
+        _Builder(tree, source, is_json).build(yaml.parse(_joined(text), Loader=Loader))
         tree.complete = True
     except _Refused as error:
         tree.faults.append(Fault(str(error), source=source, line=error.line))
@@ -94,8 +95,9 @@ class _Open:
 
 
 class _Builder:
-    def __init__(self, tree: Tree, source: str) -> None:
+    def __init__(self, tree: Tree, source: str, json: bool) -> None:
         self.tree = tree
+        self.json = json
         self.source = source
         self.stack: list[_Open] = []
         self.documents = 0
@@ -152,10 +154,11 @@ class _Builder:
         if top is not None and isinstance(top.node, dict) and top.key is None:
             self._key(top, event.value, line)
             return
-        if plain and value in ("", "~", "null", "Null", "NULL"):
-            self._fault("nothing is written here", line, hint="write none where nothing is stated")
-        if plain and value == "none":
+        absent = {"none", "null"} if self.json else {"none"}
+        if plain and value in absent:
             value = None
+        elif plain and value in ("", "~", "null", "Null", "NULL"):
+            self._fault("nothing is written here", line, hint="write none where nothing is stated")
         self._place(value, line)
 
     def _key(self, top: _Open, key: str, line: int) -> None:
