@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
@@ -201,20 +202,32 @@ class ScoreRun:
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """Verdicts, batch by batch."""
+        for batch, scored in self._scored():
+            yield self.table.frame(batch, scored, batch.codes)
+
+    def _scored(self) -> Iterator[tuple[Batch, Scored]]:
+        """Batches with their scores; raises at the end if any record was bad."""
         measures = self._measures()
-        batch = self._first
-        while batch is not None:
-            codes = batch.codes
+        for batch in self._ahead():
+            kept, codes = batch, batch.codes
             if measures is not None:
-                batch, codes = conditioned(self.table.book, batch, measures, self._unknown_item)
-            scored = self.table.book.score(codes, batch.flags)
-            self.summary.add(self.table, batch, scored)
-            if len(batch.flags):
-                yield self.table.frame(batch, scored, batch.codes)
+                kept, codes = conditioned(self.table.book, batch, measures, self._unknown_item)
+            scored = self.table.book.score(codes, kept.flags)
+            self.summary.add(self.table, kept, scored)
+            if kept.keys.height:
+                yield kept, scored
             self._on_progress(self._file.progress, self.summary.sheets)
-            batch = next(self._batches, None)
         if self._bad and not self.skip_bad:
             raise RecordError(self._faults)
+
+    def _ahead(self) -> Iterator[Batch]:
+        """The batches, the next one being read while the last one is in work."""
+        batch = self._first
+        with ThreadPoolExecutor(1) as pool:
+            while batch is not None:
+                future = pool.submit(next, self._batches, None)
+                yield batch
+                batch = future.result()
 
     def _measures(self) -> Measures | None:
         """What code counts in each item, where an items file was given."""

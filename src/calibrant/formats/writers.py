@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -28,7 +27,7 @@ def write_frames(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path) 
     writer = _writer(path)
     try:
         with _replacing(path) as temporary:
-            writer(_ahead(iter(frames)), schema, temporary)
+            writer(iter(frames), schema, temporary)
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}") from error
 
@@ -68,15 +67,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _ahead(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The frames, the next one in the making while the last one is being written."""
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(next, frames, None)
-        while (frame := future.result()) is not None:
-            future = pool.submit(next, frames, None)
-            yield frame
 
 
 def _write_jsonl(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
