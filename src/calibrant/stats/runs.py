@@ -63,6 +63,9 @@ def among(codes: Codes, runs: Sequence[Run], top: int, out: Mask) -> None:
     if not reached:
         out[:] = False
         return
+    if len(reached) == 2 and reached[0] == (0, reached[1][0] - 2) and reached[1][1] >= top:
+        np.not_equal(codes, np.uint8(reached[1][0] - 1), out=out)  # all but one code
+        return
     within(codes, reached[0], top, out)
     for run in reached[1:]:
         other = np.empty(len(codes), bool)

@@ -89,6 +89,8 @@ class CategoryTable:
     """What one unit of the category adds to the score, in units of the score."""
     share: int
     """What one assessed criterion adds to the assessed weight, in units of the score."""
+    all_or_nothing: bool
+    """Whether every criterion is worth 1 unless it failed, and then nothing."""
 
 
 class Scorebook:
@@ -213,9 +215,15 @@ class Scorebook:
                 denominator=grain * max(1, len(criteria)),
                 factor=int(share / grain * self.denominator),
                 share=int(share * self.denominator),
+                all_or_nothing=all(map(self._is_all_or_nothing, criteria, worths)),
             )
             for (category, criteria, worths, share), grain in zip(parts, grains, strict=True)
         )
+
+    def _is_all_or_nothing(self, criterion: Criterion, worths: Mapping[int, Fraction]) -> bool:
+        failing = self.failing[self.rubric.criterion_ids.index(criterion.id)]
+        failed = {code for low, high in failing for code in range(low, high + 1)}
+        return all(worth == (0 if code in failed else 1) for code, worth in worths.items())
 
     def _worths(self, rule: WeightedCategories, criterion: Criterion) -> dict[int, Fraction]:
         """What each code is worth, from 0 to 1."""
@@ -271,18 +279,21 @@ class _Batch:
 
     def fill(self, block: slice) -> None:
         """All arithmetic for the sheets of one block."""
-        self._check(self.codes[:, block], block)
+        codes, counted = self.codes[:, block], self.counted[:, block]
+        tops = codes.max(axis=1)
+        self._check(codes, tops, block)
         if self.book.categories:
-            self._weigh(self.counted[:, block], block)
+            same = self.counted is self.codes
+            self._weigh(counted, tops if same else counted.max(axis=1), block)
         else:
             self._describe(self.counted[:, block], block)
 
-    def _check(self, codes: Codes, block: slice) -> None:
+    def _check(self, codes: Codes, tops: NDArray[np.uint8], block: slice) -> None:
         """Which criteria fail, which keep a gate shut, which are not answered."""
         known = np.zeros(codes.shape[1], bool)
         unknown = np.zeros(codes.shape[1], bool)
         for row, code in enumerate(codes):
-            top = int(code.max())
+            top = int(tops[row])
             if not self.book.takes_na[row] and not code.min():
                 raise ValueError(f"row {row} holds NA, which is not among its answers")
             unanswered = self._unanswered(row, code) if top > len(self.book.values[row]) else None
@@ -305,25 +316,35 @@ class _Batch:
             raise ValueError(f"row {row} holds a code that is not on its scale")
         return np.asarray(unanswered, bool)
 
-    def _weigh(self, codes: Codes, block: slice) -> None:
+    def _weigh(self, codes: Codes, tops: NDArray[np.uint8], block: slice) -> None:
         """Units of every category, of the score and of the assessed weight."""
         assert self.category_units is not None and self.units is not None
         assert self.assessed is not None
-        hit = np.empty(codes.shape[1], bool)
+        hits = np.empty_like(codes, bool)
         for index, table in enumerate(self.book.categories):
             units = self.category_units[index, block]
-            given = np.zeros(codes.shape[1], np.uint8)
             if not table.rows:
                 units += units.dtype.type(table.denominator)
-            for row, worths in zip(table.rows, table.worths, strict=True):
-                top = int(codes[row].max())
-                for run, worth in worths:
-                    within(codes[row], run, top, hit)
-                    add(units, hit, worth)
-                within(codes[row], (1, len(self.book.values[row])), top, hit)
-                given += hit.view(np.uint8)
+            elif table.all_or_nothing and self.counted is self.codes:
+                failed = self._sum(self.failed[:, block], table.rows)
+                np.subtract(len(table.rows), failed, out=units, casting="unsafe")
+            else:
+                for row, worths in zip(table.rows, table.worths, strict=True):
+                    for run, worth in worths:
+                        within(codes[row], run, int(tops[row]), hits[row])
+                        add(units, hits[row], worth)
+            for row in table.rows:
+                within(codes[row], (1, len(self.book.values[row])), int(tops[row]), hits[row])
             add_scaled(self.units[block], units, table.factor)
-            add_scaled(self.assessed[block], given, table.share)
+            add_scaled(self.assessed[block], self._sum(hits, table.rows), table.share)
+
+    @staticmethod
+    def _sum(hits: Mask, rows: tuple[int, ...]) -> NDArray[np.uint8]:
+        """How many of these rows are hit, sheet by sheet."""
+        in_order = rows == tuple(range(rows[0], rows[-1] + 1)) if rows else False
+        chosen = hits[rows[0] : rows[-1] + 1] if in_order else hits[list(rows)]
+        total: NDArray[np.uint8] = np.add.reduce(chosen.view(np.uint8), axis=0, dtype=np.uint8)
+        return total
 
     def _describe(self, codes: Codes, block: slice) -> None:
         """Sum, number and minimum of the dimensions on ordinal scales."""
