@@ -73,7 +73,7 @@ class Quantity:
         for size, name in ((1.0, "s"), (1e-3, "ms")):
             if self.value >= size:
                 return f"{self.value / size:.3g} {name}"
-        return f"{self.value / 1e-6:.3g} µs"
+        return f"{self.value / 1e-9:.3g} ns" if self.value < 1e-6 else f"{self.value / 1e-6:.3g} µs"
 
 
 @dataclass(frozen=True, slots=True)

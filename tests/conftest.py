@@ -247,7 +247,7 @@ def _red_flags(draw: st.DrawFn, forcible: list[str]) -> list[dict[str, Any]]:
 
 
 @st.composite
-def _aggregations(draw: st.DrawFn, weighted: bool) -> dict[str, Any]:
+def _aggregations(draw: st.DrawFn, weighted: bool, marks: list[int]) -> dict[str, Any]:
     op = draw(st.sampled_from([">", ">="]))
     if weighted:
         return {
@@ -259,14 +259,14 @@ def _aggregations(draw: st.DrawFn, weighted: bool) -> dict[str, Any]:
             "pass_mark": draw(st.none() | _shares(2).map(lambda v: {"op": op, "value": v})),
             "minimum_assessed_weight": draw(st.none() | _shares(1)),
         }
-    value, of = draw(st.integers(-20, 80)), draw(st.sampled_from(["mean", "minimum"]))
-    mark = {"of": of, "op": op, "value": Decimal(value).scaleb(-1)}
-    return {"kind": "dimensions", "pass_mark": draw(st.sampled_from([None, mark]))}
+    value = draw(st.sampled_from(marks)) + draw(st.sampled_from([Decimal(0), Decimal("0.5")]))
+    mark = {"of": draw(st.sampled_from(["mean", "minimum"])), "op": op, "value": value}
+    return {"kind": "dimensions", "pass_mark": draw(st.sampled_from([None, mark, mark]))}
 
 
 @st.composite
 def _small_rubrics(draw: st.DrawFn) -> Rubric:
-    weighted = draw(st.integers(0, 3)) > 0
+    weighted = draw(st.integers(0, 2)) > 0
     scales = [draw(_scales(index)) for index in range(draw(st.integers(1, 3)))]
     points = {scale["id"]: _points(scale) for scale in scales}
     categories: list[dict[str, Any]] = []
@@ -278,6 +278,7 @@ def _small_rubrics(draw: st.DrawFn) -> Rubric:
         ]
     criteria = draw(_criteria(scales, [one["id"] for one in categories]))
     used = [set(points[one["scale"]]) for one in criteria]
+    marks = [int(point) for point in sorted(set.union(*used)) if point.lstrip("-").isdigit()]
     return Rubric.model_validate(
         {
             "id": "random",
@@ -290,7 +291,7 @@ def _small_rubrics(draw: st.DrawFn) -> Rubric:
             "criteria": criteria,
             "gates": draw(_gates(criteria, points)) or None,
             "red_flags": draw(_red_flags(sorted(set.intersection(*used)))) or None,
-            "aggregation": draw(_aggregations(weighted)),
+            "aggregation": draw(_aggregations(weighted, marks or [1])),
             "agreement": None,
         }
     )

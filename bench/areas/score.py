@@ -95,7 +95,7 @@ def arrays(ctx: Context) -> Report:
     def by_rows() -> Run:
         run_process(peer("rows", source, seconds))
         told = json.loads(seconds.read_text(encoding="utf-8"))
-        return Run(told["seconds"])
+        return Run(told["seconds"], told["cpu"])
 
     ctx.say(f"scoring {ctx.rows:,} sheets as arrays, {some:,} as dicts")
     runs = interleave(
@@ -120,7 +120,12 @@ def arrays(ctx: Context) -> Report:
         [compare(from_arrays(book, scored, some), read_results(target))],
         [
             f"the peer was timed on {some:,} dicts and its time scaled to {ctx.rows:,}; "
-            f"a row takes ours {Quantity(mine, 's')}, the peer {Quantity(theirs, 's')}"
+            f"a row takes ours {Quantity(mine, 's')}, the peer {Quantity(theirs, 's')}",
+            _pair(
+                "processor time a row", cpu(runs["ours"]) / ctx.rows, cpu(runs["peer"]) / some, "s"
+            )
+            + "; on a busy machine this is the fairer ratio, since a short run finds a quiet "
+            "moment and a long one does not",
         ],
     )
 
@@ -163,7 +168,8 @@ def _end_to_end(
 
 
 def _pair(what: str, mine: float, theirs: float, unit: Unit) -> str:
-    return f"{what}: ours {Quantity(mine, unit)}, peer {Quantity(theirs, unit)}"
+    ratio = f" ({theirs / mine:,.1f}×)" if unit == "s" else ""
+    return f"{what}: ours {Quantity(mine, unit)}, peer {Quantity(theirs, unit)}{ratio}"
 
 
 def memory(ctx: Context) -> Report:

@@ -36,6 +36,19 @@ LONG: dict[str, list[Any]] = {
 }
 
 
+def frame_of(library: str, columns: dict[str, list[Any]]) -> Any:
+    """The same columns as a frame of that library."""
+    match library:
+        case "polars":
+            return pl.DataFrame(columns)
+        case "lazy":
+            return pl.DataFrame(columns).lazy()
+        case "pandas":
+            return pd.DataFrame(columns)
+        case _:
+            return pa.table(columns)
+
+
 def from_file(path: Path, columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     frame = pl.DataFrame(columns)
     frame.write_csv(path)
@@ -52,12 +65,7 @@ def test_frames_give_what_files_give(
         with pytest.warns(CalibrantWarning, match="keep_default_na"):
             found = score_table(COACHING, pd.DataFrame(columns))
     else:
-        frame = {
-            "polars": lambda: pl.DataFrame(columns),
-            "lazy": lambda: pl.DataFrame(columns).lazy(),
-            "pyarrow": lambda: pa.table(columns),
-        }[library]()
-        found = score_table(COACHING, frame)
+        found = score_table(COACHING, frame_of(library, columns))
     assert found.to_dicts() == expected
 
 
@@ -80,28 +88,22 @@ def test_no_warning_without_a_cause() -> None:
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
 def test_nan_is_told_whichever_library_it_comes_from(library: str) -> None:
-    columns = {"id": ["a", "b"], "realism": [float("nan"), 4.0]}
-    frame = {
-        "polars": lambda: pl.DataFrame(columns),
-        "pandas": lambda: pd.DataFrame(columns),
-        "pyarrow": lambda: pa.table(columns),
-    }[library]()
+    columns: dict[str, list[Any]] = {"id": ["a", "b"], "realism": [float("nan"), 4.0]}
     with pytest.warns(CalibrantWarning, match=r"realism \(1\)"):
-        found = score_table(PLANS, frame)
+        found = score_table(PLANS, frame_of(library, columns))
     assert "realism" in found["missing"].to_list()[0]
     assert found["raw"].to_list()[1]["realism"] == 4
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
 def test_nan_in_long_rows_is_a_missing_answer_too(library: str) -> None:
-    columns = {"item": ["a"], "criterion": ["realism"], "answer": [float("nan")]}
-    frame = {
-        "polars": lambda: pl.DataFrame(columns),
-        "pandas": lambda: pd.DataFrame(columns),
-        "pyarrow": lambda: pa.table(columns),
-    }[library]()
+    columns: dict[str, list[Any]] = {
+        "item": ["a"],
+        "criterion": ["realism"],
+        "answer": [float("nan")],
+    }
     with pytest.warns(CalibrantWarning):
-        found = score_table(PLANS, frame)
+        found = score_table(PLANS, frame_of(library, columns))
     assert (found["errors"].to_list(), len(found["missing"].to_list()[0])) == ([[]], 5)
 
 

@@ -15,6 +15,7 @@ import pytest
 from calibrant import builtin_names, load_rubric
 from calibrant.core.rubric import Rubric
 from calibrant.formats.handbook import (
+    Block,
     Bullets,
     Grid,
     Heading,
@@ -83,7 +84,7 @@ def _poison(node: Any, poison: str, counter: list[int] | None = None) -> Any:
         return [_poison(entry, poison, counter) for entry in node]
     if not isinstance(node, dict):
         return node
-    out = {}
+    out: dict[str, Any] = {}
     for key, value in node.items():
         if key in FREE and isinstance(value, str):
             counter[0] += 1  # titles must differ from one another
@@ -227,7 +228,7 @@ def test_line_breaks_do_not_get_out_of_a_paragraph_or_a_cell() -> None:
 
 
 def test_blocks_in_markdown() -> None:
-    blocks = [
+    blocks: list[Block] = [
         Heading(1, "Title"),
         Paragraph("Text.", "Lead: "),
         Bullets((("One: ", "1"), ("", "2"))),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.formats.workbooks import FIRST, HEADER, cell, shared_strings, sheet_xml, write_workbook
 
 from calibrant import load_rubric, parse_rubric
 from calibrant.core.errors import RubricError, SourceError
@@ -21,7 +22,6 @@ from calibrant.formats.items import read_items
 from calibrant.formats.records import SUFFIXES
 from calibrant.formats.score_file import ScoreRun
 from calibrant.formats.tables import open_xlsx
-from tests.formats.workbooks import FIRST, HEADER, cell, shared_strings, sheet_xml, write_workbook
 
 MEGABYTE = 1024 * 1024
 MEMORY = 3 * 1024 * MEGABYTE

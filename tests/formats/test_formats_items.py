@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import polars as pl
 import pytest
+from tests.formats.workbooks import save_rows
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault
@@ -22,7 +23,6 @@ from calibrant.formats.items import (
     read_items,
     stream_items,
 )
-from tests.formats.workbooks import save_rows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -330,7 +330,7 @@ def test_all_faults_of_a_record_are_told_at_once() -> None:
     assert [path for path, _ in found] == ["id", "profile", "actions[0]", "actions[2]"]
 
 
-PLAN_TABLE = [
+PLAN_TABLE: list[list[Any]] = [
     ["id", "goal", "hours_per_week", "skills", "profile.city", "action", "target", "model"],
     ["p1", "A job", 6, "typing; maths", "Graz", "Write a CV", 1, "m"],
     ["p2", "A course", None, None, None, "Ask around", None, None],

@@ -130,7 +130,7 @@ def test_a_document_is_a_list_of_records_or_one(tmp_path: Path, text: str, count
 def test_a_broken_document_is_not_read_at_all(tmp_path: Path, text: str) -> None:
     path = tmp_path / "document.json"
     path.write_text(text, "utf-8")
-    with pytest.raises(SourceError, match="not JSON|stands twice"):
+    with pytest.raises(SourceError, match=r"not JSON|stands twice"):
         list(read_records(path).stream)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.formats.workbooks import save_rows
 
 from calibrant import load_rubric, parse_rubric
 from calibrant.core.errors import Fault, RecordError, RubricError, SourceError
@@ -18,7 +19,6 @@ from calibrant.core.rubric import Rubric
 from calibrant.core.scoring import score
 from calibrant.formats.items import read_items
 from calibrant.formats.score_file import ScoreRun
-from tests.formats.workbooks import save_rows
 
 COACHING = load_rubric("coaching-conversation")
 PLANS = load_rubric("smart-action-plan")
@@ -184,15 +184,14 @@ def test_criteria_are_known_by_any_of_their_names(tmp_path: Path) -> None:
     "raw", [None, "", " ", "MAYBE", 5, True, 2.5, [], {}, ["YES"], "error", "N/A"]
 )
 def test_in_json_what_is_there_and_no_answer_is_an_error(tmp_path: Path, raw: Any) -> None:
-    record = {"id": "a", "answers": {**YES, "CQ1": raw}}
-    long = [
-        {"item": "a", "criterion": name, "answer": one} for name, one in record["answers"].items()
-    ]
+    answers: dict[str, Any] = {**YES, "CQ1": raw}
+    record = {"id": "a", "answers": answers}
+    long = [{"item": "a", "criterion": name, "answer": one} for name, one in answers.items()]
     expected = {"id": "a", **score(COACHING, {**YES, "CQ1": raw}).to_dict()}
     assert expected["errors"] == ["CQ1"]
     for name, content in (
         ("a.jsonl", [record]),
-        ("b.jsonl", [{"id": "a", **record["answers"]}]),
+        ("b.jsonl", [{"id": "a", **answers}]),
         ("c.jsonl", long),
     ):
         rows, faults, _ = scored(COACHING, sheets(tmp_path / name, *content))
@@ -755,8 +754,8 @@ def test_a_rubric_has_as_many_flags_as_can_be_scored(tmp_path: Path, count: int)
 def test_a_rubric_may_have_many_criteria(tmp_path: Path, count: int) -> None:
     rubric = rubric_with(criteria=count)
     given: list[dict[str, str]] = [
-        {name: "YES" for name in rubric.criterion_ids},
-        {name: "NO" for name in rubric.criterion_ids},
+        dict.fromkeys(rubric.criterion_ids, "YES"),
+        dict.fromkeys(rubric.criterion_ids, "NO"),
         {name: ("NO", "YES", "x")[n % 3] for n, name in enumerate(rubric.criterion_ids)},
         {rubric.criterion_ids[-1]: "NO"},
         {},

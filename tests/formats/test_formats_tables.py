@@ -9,10 +9,10 @@ from typing import Any
 
 import openpyxl
 import pytest
+from tests.formats.workbooks import HEADER, cell, save_rows, sheet_xml, write_workbook
 
 from calibrant.core.errors import SourceError
 from calibrant.formats.tables import Row, Table, open_csv, open_xlsx
-from tests.formats.workbooks import HEADER, cell, save_rows, sheet_xml, write_workbook
 
 
 def write(path: Path, text: str) -> Path:

@@ -1,4 +1,4 @@
-"""Text files of any encoding: the same lines whatever the bytes, and a word where it was a guess."""
+"""Text files of any encoding: the same lines whatever the bytes; a guess is told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from calibrant import load_rubric
 from calibrant.core.errors import SourceError
-from calibrant.formats.items import read_items
+from calibrant.core.item import Response
+from calibrant.formats.items import ItemFile, read_items
 from calibrant.formats.score_file import ScoreRun
 from calibrant.formats.text import Encoding, detect_encoding, read_blocks, read_lines
 
@@ -24,6 +25,10 @@ RUSSIAN = (
     "Я уже пробовал вести дневник, гулять перед сном и не читать новости после восьми часов."
 )
 ENGLISH = "A reply without a single accent."
+
+
+def questions(read: ItemFile) -> list[str]:
+    return [item.question for item in read.items if isinstance(item, Response)]
 
 
 def item_file(path: Path, text: str, encoding: str, mark: bytes = b"") -> Path:
@@ -48,7 +53,7 @@ def test_unicode_with_a_mark_is_read_without_a_word(
     tmp_path: Path, encoding: str, mark: bytes, text: str
 ) -> None:
     read = read_items(item_file(tmp_path / "items.jsonl", text, encoding, mark), "response")
-    assert [item.question for item in read.items if item.kind == "response"] == [text]
+    assert questions(read) == [text]
     assert not read.faults
     assert not read.notes
 
@@ -68,7 +73,7 @@ def test_unicode_with_a_mark_is_read_without_a_word(
 )
 def test_a_guess_is_right_and_is_told(tmp_path: Path, encoding: str, text: str) -> None:
     read = read_items(item_file(tmp_path / "items.jsonl", text, encoding), "response")
-    assert [item.question for item in read.items if item.kind == "response"] == [text]
+    assert questions(read) == [text]
     assert len(read.notes) == 1
     assert read.notes[0].startswith("items.jsonl: not UTF-8, read as ")
 
@@ -76,7 +81,7 @@ def test_a_guess_is_right_and_is_told(tmp_path: Path, encoding: str, text: str) 
 @pytest.mark.parametrize(("encoding", "text"), [("cp1252", FRENCH), ("cp1251", RUSSIAN)])
 def test_a_guess_is_told_for_json_documents_too(tmp_path: Path, encoding: str, text: str) -> None:
     read = read_items(item_file(tmp_path / "items.json", text, encoding), "response")
-    assert [item.question for item in read.items if item.kind == "response"] == [text]
+    assert questions(read) == [text]
     assert read.notes and "not UTF-8, read as" in read.notes[0]
 
 
@@ -185,7 +190,7 @@ def test_a_stated_encoding_that_does_not_fit_is_told(tmp_path: Path) -> None:
 def test_half_a_character_at_the_end(tmp_path: Path, encoding: str) -> None:
     path = item_file(tmp_path / "items.jsonl", ENGLISH, encoding)
     path.write_bytes(path.read_bytes() + b"\x00")
-    with pytest.raises(SourceError, match="encoding|not a text file"):
+    with pytest.raises(SourceError, match=r"encoding|not a text file"):
         read_items(path, "response")
 
 

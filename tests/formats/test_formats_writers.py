@@ -273,7 +273,7 @@ def test_several_batches_are_one_file(
 
 @pytest.mark.parametrize("name", ["verdicts", "verdicts.xlsx", "verdicts.txt", ".csv"])
 def test_kinds_of_files_nobody_can_write(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SourceError, match="known: .jsonl"):
+    with pytest.raises(SourceError, match=r"known: \.jsonl"):
         check_output(tmp_path / name)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from tests.fuzz.fuzz_kit import promise, promise_fault
 
 from calibrant.core.errors import Fault, RecordError
 from calibrant.core.rubric import Rubric
 from calibrant.core.scoring import score
 from calibrant.formats.coding import KNOWN
 from calibrant.formats.score_file import ScoreRun
-from tests.fuzz.fuzz_kit import promise, promise_fault
 
 KEYS = ("rater", "round", "occasion")
 OF_A_SHEET = ("id", *KEYS, "flags")

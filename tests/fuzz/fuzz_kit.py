@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -61,15 +62,23 @@ class Findings:
     found: dict[str, list[str]] = field(default_factory=dict)
     data: object = b""
     """What the running case reads, for the message."""
+    _armed: float = -1e9
 
     def random(self, case: int) -> Random:
         """The numbers a case is made from."""
         return Random(f"{self.reader}/{case}")
 
+    def _arm(self) -> None:
+        """Put off the end of the process; it comes only if no case ends for minutes."""
+        if monotonic() - self._armed > SECONDS:
+            self._armed = monotonic()
+            faulthandler.dump_traceback_later(30 * SECONDS, exit=True, file=sys.__stderr__ or 2)
+
     @contextmanager
     def case(self, number: int) -> Iterator[None]:
         """Run one case; whatever it raises is written down."""
         self.data = b""
+        self._arm()
         try:
             with _guarded():
                 yield
@@ -81,6 +90,7 @@ class Findings:
 
     def settle(self) -> None:
         """Fail if anything went wrong."""
+        faulthandler.cancel_dump_traceback_later()
         lines = [
             f"{len(told)} × {kind}\n    {told[0]}\n    cases: {_numbers(told)}"
             for kind, told in self.found.items()
@@ -111,18 +121,16 @@ def _signature(error: BaseException) -> str:
 
 @contextmanager
 def _guarded() -> Iterator[None]:
-    """Stop a case that hangs, in Python by a signal, in native code by ending the process."""
+    """Stop a case that hangs, as soon as it is back in Python."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise Hang(f"not done after {SECONDS} seconds")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.alarm(SECONDS)
-    faulthandler.dump_traceback_later(6 * SECONDS, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
-        faulthandler.cancel_dump_traceback_later()
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
 
@@ -142,7 +150,8 @@ def promise_source_error(error: CalibrantError) -> None:
 
 NASTY = (
     b"\x00", b"\x01", b"\x0b", b"\x0c", b"\x1b[31m", b"\x1c", b"\x7f", b"\x80", b"\xff", b"\xc3",
-    b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xe2\x80\xa8", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
+    b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xe2\x80\xa8", b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
     b'"', b"'", b'""', b"\n", b"\r", b"\r\n", b"\n\n", b"\t", b",", b";", b"|", b":", b"\\", b"\\u",
     b"{", b"}", b"[", b"]", b"null", b"NaN", b"-Infinity", b"1e999", b"\\ud800", b"\\u0000", b"*a",
     b"&a ", b"!!python/object:os.system ", b"%", b"---\n", b"- ", b"? ", b"#", b"none", b"~",
@@ -231,19 +240,23 @@ def nested(depth: int) -> Raw:
 
 
 ODD_TEXTS: tuple[str, ...] = (
-    "", " ", "\t", "\n", "\r\n", "NA", "na ", "N/A", "#N/A", "ERROR", " error", "nan", "None", "null",
-    "YES", "yes", " No ", "no\n", "5", " 5 ", "5.0", "+3", "05", "5.", "1e0", "٣", "0x5", "-0",
-    "true", "=1+1", "-1", "@x", "+x", "\tx", "a\nb", "a\rb", "a\u2028b", "\x00", "\x1b[31m", "\x1c",
-    "\ufeff", "\u00a0", "\u200b", "é", "ſ", "İ", "ß", "\U0001f600", "x" * 501, "x" * 5000, "a:b:c",
+    "", " ", "\t", "\n", "\r\n", "NA", "na ", "N/A", "#N/A", "ERROR", " error", "nan", "None",
+    "null", "YES", "yes", " No ", "no\n", "5", " 5 ", "5.0", "+3", "05", "5.", "1e0", "٣", "0x5",
+    "-0", "true", "=1+1", "-1", "@x", "+x", "\tx", "a\nb", "a\rb", "a\u2028b", "\x00", "\x1b[31m",
+    "\x1c",     "\ufeff", "\u00a0", "\u200b", "é", "ſ", "İ", "ß", "\U0001f600", "x" * 501, "x" * 5000, "a:b:c",
     "a;b", "a,b", 'say "x"', "<script>", "deception", "CQ1", "usefulness", "record-1", "a\\b",
 )  # fmt: skip
 ODD_VALUES: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 3, 7, 3.0, 2.5, -0.0, 1e308, 10**30, -(10**30), 10**400, 2**63, 2**64,
-    [], {}, [[]], [None], [1, "a"], ["YES"], {"id": "x"}, {"a": {"b": [1]}}, [["a", "b"], ["c", "d"]],
+    None, True, False, 0, 1, -1, 3, 7, 3.0, 2.5, -0.0, 1e308, 10**30, -(10**30), 10**400, 2**63,
+    2**64,
+    [], {}, [[]], [None], [1, "a"], ["YES"], {"id": "x"}, {"a": {"b": [1]}},
+    [["a", "b"], ["c", "d"]],
 )  # fmt: skip
 ODD_JSON: tuple[Raw, ...] = (
-    Raw("NaN"), Raw("Infinity"), Raw("-Infinity"), Raw("1e999"), Raw("-1e-999"), Raw("-0"), Raw("01"),
-    Raw('"\\ud800"'), Raw('"\\udc00x"'), Raw('"\\ud83d\\ude00"'), Raw('"\\u0000"'), Raw('"\\u0059ES"'),
+    Raw("NaN"), Raw("Infinity"), Raw("-Infinity"), Raw("1e999"), Raw("-1e-999"), Raw("-0"),
+    Raw("01"),
+    Raw('"\\ud800"'), Raw('"\\udc00x"'), Raw('"\\ud83d\\ude00"'), Raw('"\\u0000"'),
+    Raw('"\\u0059ES"'),
     Raw("9" * 4000), Raw("9" * 5000), Raw('"\\x"'), Raw("'a'"), Raw("{"), Raw("tru"), Raw("1 2"),
     nested(50), nested(300), nested(700), nested(960), nested(978), nested(2000), nested(100_000),
     Raw('{"a":1,"a":2}'), Raw('{"id":"x","id" :"y"}'),

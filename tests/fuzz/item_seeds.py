@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibrant.core.criterion import ItemType
 from tests.fuzz.table_kit import Grid
+
+from calibrant.core.criterion import ItemType
 
 PLANS: list[Any] = [
     {

@@ -11,12 +11,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-
-from calibrant import load_rubric
-from calibrant.core.errors import SourceError
-from calibrant.core.rubric import Rubric
-from calibrant.formats.tables import open_xlsx
-from calibrant.formats.text import detect_encoding
 from tests.fuzz.answer_oracle import Sheet, folded_sheets, promise_sheets, scored, sheet_of, text_of
 from tests.fuzz.fuzz_kit import (
     CHUNKS,
@@ -45,6 +39,12 @@ from tests.fuzz.table_kit import (
     xlsx_bytes,
 )
 from tests.fuzz.test_fuzz_items import csv_rows
+
+from calibrant import load_rubric
+from calibrant.core.errors import SourceError
+from calibrant.core.rubric import Rubric
+from calibrant.formats.tables import open_xlsx
+from calibrant.formats.text import detect_encoding
 
 RUBRICS = ("coaching-conversation", "smart-action-plan", "ai-response")
 FLAGS: tuple[Any, ...] = (

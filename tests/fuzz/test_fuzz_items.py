@@ -11,12 +11,6 @@ from random import Random
 from typing import Any, get_args
 
 import pytest
-
-from calibrant.core.criterion import ItemType
-from calibrant.core.errors import Fault, SourceError
-from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
-from calibrant.formats.items import Duplicate, stream_items
-from calibrant.formats.text import detect_encoding
 from tests.fuzz.fuzz_kit import (
     CHUNKS,
     Findings,
@@ -43,6 +37,12 @@ from tests.fuzz.table_kit import (
     parquet_bytes,
     xlsx_bytes,
 )
+
+from calibrant.core.criterion import ItemType
+from calibrant.core.errors import Fault, SourceError
+from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
+from calibrant.formats.items import Duplicate, stream_items
+from calibrant.formats.text import detect_encoding
 
 KINDS: tuple[ItemType, ...] = get_args(ItemType)
 
@@ -79,7 +79,7 @@ class Read:
 
 def promise_same(item: Item, record: Any, number: int) -> None:
     """The item says what its record says."""
-    given = {"exchanges": record} if isinstance(record, list) else record
+    given: dict[str, Any] = {"exchanges": record} if isinstance(record, list) else record
     name = given.get("id", given.get("item", f"record-{number}"))
     name = int(name) if isinstance(name, float) else name
     promise(item.id == str(name).strip(), "an item has another id than its record", item.id, name)
@@ -114,9 +114,10 @@ def json_records(rng: Random, kind: ItemType) -> list[str]:
     """Records as JSON texts, some of them broken."""
     out = []
     for record in rng.choices(RECORDS[kind], k=rng.randint(1, 4)):
+        node = record
         for _ in range(rng.choice((0, 1, 1, 2))):
-            record = odd_node(rng, record)
-        out.append(dump(rng, record))
+            node = odd_node(rng, node)
+        out.append(dump(rng, node))
     return out
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.fuzz.fuzz_kit import CHUNKS, Findings, broken_bytes, cases, promise, promise_fault
 
 from calibrant import builtin_names
 from calibrant.core.errors import RubricError
@@ -19,15 +20,15 @@ from calibrant.formats.handbook import handbook
 from calibrant.formats.handbook_pages import to_html, to_markdown
 from calibrant.formats.rubric_file import parse_rubric
 from calibrant.stats.scorebook import Scorebook
-from tests.fuzz.fuzz_kit import CHUNKS, Findings, broken_bytes, cases, promise, promise_fault
 
 HEAVY = ("guidance", "pitfalls", "difficult_cases", "standards", "principles", "reviewers")
 """Sections of advice: long, and all read in one way."""
 WORDS = (
-    "", " ", "none", "null", "true", "0", "1", "-1", "1.5", "1e3", "NaN", "NA", "ERROR", "YES", "a b",
-    "x" * 70, "x" * 20_001, "a\nb", "a\u2028b", "\x85", "\x1b[31m", "1.2.3.4", "9" * 30, "-1000000",
-    "1000000", "0.1", "0.30", "1.00000000000001", ">=", ">", "<=", "choice", "ordinal", "plan", "excluded",
-    "valid", "invalid", "force_scores", "reject", "5", "<script>", "é", "\U0001f600", "{{7*7}}", "&amp;",
+    "", " ", "none", "null", "true", "0", "1", "-1", "1.5", "1e3", "NaN", "NA", "ERROR", "YES",
+    "a b", "x" * 70, "x" * 20_001, "a\nb", "a\u2028b", "\x85", "\x1b[31m", "1.2.3.4", "9" * 30,
+    "-1000000", "1000000", "0.1", "0.30", "1.00000000000001", ">=", ">", "<=", "choice", "ordinal",
+    "plan", "excluded", "valid", "invalid", "force_scores", "reject", "5", "<script>", "é", "\U0001f600",
+    "{{7*7}}", "&amp;",
 )  # fmt: skip
 JUNK = "abzYN01 :-#?{}[],&*!|>'\"%@`~\t\n\r\\.=<\u2028\ufeff\x00\x85é\U0001f600"
 
@@ -44,7 +45,7 @@ def texts() -> tuple[str, ...]:
 @cache
 def trees() -> tuple[dict[str, Any], ...]:
     """The same, as plain values, without most of their advice."""
-    read = [yaml.load(text, Loader=yaml.BaseLoader) for text in texts()]  # noqa: S506
+    read = [yaml.load(text, Loader=yaml.BaseLoader) for text in texts()]
     return tuple({key: tree[key] for key in tree if key not in HEAVY} for tree in read)
 
 

@@ -130,6 +130,30 @@ def test_in_bulk_is_one_by_one(
         assert_same(Scorebook(data.draw(rubrics)), n, seed)
 
 
+@pytest.mark.parametrize("of", ["mean", "minimum"])
+@pytest.mark.parametrize("op", [">", ">="])
+@pytest.mark.parametrize("value", ["2", "2.5", "3"])
+def test_pass_marks_on_dimensions_are_those_of_one_sheet(
+    responses: Rubric, of: str, op: str, value: str
+) -> None:
+    mark = {"of": of, "op": op, "value": value}
+    tree = responses.model_dump() | {"aggregation": {"kind": "dimensions", "pass_mark": mark}}
+    assert_same(Scorebook(Rubric.model_validate(tree)), 200, seed=6)
+
+
+@pytest.mark.parametrize("op", [">", ">="])
+@pytest.mark.parametrize("least", [None, "0.5", "1"])
+def test_pass_marks_on_weights_are_those_of_one_sheet(
+    small: Build, op: str, least: str | None
+) -> None:
+    rubric = small(
+        (("aggregation", "pass_mark", "op"), op),
+        (("aggregation", "pass_mark", "value"), "0.625"),  # reached by some sheets exactly
+        (("aggregation", "minimum_assessed_weight"), least),
+    )
+    assert_same(Scorebook(rubric), 200, seed=7)
+
+
 def test_the_last_block_may_be_short(builtin: Rubric) -> None:
     book, block = Scorebook(builtin), scorebook.BLOCK
     assert_same(book, block + 3, seed=1, columns=range(block - 2, block + 3))

@@ -72,6 +72,9 @@ class Parts:
     changelog: Sequence[Change | None] | None = None
     mapping: Mapping | None = None
     faulty: frozenset[str] = frozenset()
+    """Sections in which something could not be read."""
+    unreadable: frozenset[str] = frozenset()
+    """Places of what could not be read: ``criteria[0].category``."""
 
 
 def misfits(parts: Parts) -> Iterator[Misfit]:
@@ -154,7 +157,8 @@ def _criterion(parts: Parts, path: Path, criterion: Criterion) -> Iterator[Misfi
     yield from _known(parts, "categories", (*path, "category"), [criterion.category])
     yield from _known(parts, "scales", (*path, "scale"), [criterion.scale])
     weighted = isinstance(parts.aggregation, WeightedCategories)
-    if weighted and criterion.category is None and "criteria" not in parts.faulty:
+    unread = path_text((*path, "category")) in parts.unreadable
+    if weighted and criterion.category is None and not unread:
         yield Misfit(path, "needs a category, because categories are weighted")
     if parts.item_type is not None and criterion.precondition is not None:
         metric, known = criterion.precondition.metric, METRICS[parts.item_type]
@@ -195,9 +199,7 @@ def _answers(parts: Parts, path: Path, criterion: Criterion, scale: AnyScale) ->
 
 
 def _weights(parts: Parts) -> Iterator[Misfit]:
-    if not isinstance(parts.aggregation, WeightedCategories):
-        return
-    if parts.faulty & {"categories", "gates", "criteria"}:
+    if not isinstance(parts.aggregation, WeightedCategories) or "categories" in parts.faulty:
         return
     if not parts.categories:
         yield Misfit(("categories",), "weighted categories need categories")
@@ -208,7 +210,14 @@ def _weights(parts: Parts) -> Iterator[Misfit]:
         yield Misfit(
             ("categories",), f"weights must sum to exactly 1, they sum to {total.normalize():f}"
         )
-    gated = {name for _, gate in _entries(parts.gates) for name in gate.criteria or ()}
+    yield from _weightless(parts)
+
+
+def _weightless(parts: Parts) -> Iterator[Misfit]:
+    """A criterion must count somewhere: in a weighted category or in a gate."""
+    if parts.faulty & {"gates", "criteria"}:
+        return
+    gated = {name for _, gate in _entries(parts.gates) for name in gate.criteria}
     weightless = {entry.id for _, entry in _entries(parts.categories) if entry.weight is None}
     for index, criterion in _entries(parts.criteria):
         if criterion.category in weightless and criterion.id not in gated:

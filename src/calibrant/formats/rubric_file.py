@@ -29,6 +29,14 @@ from calibrant.core.structure import Path as NodePath
 from calibrant.formats.pydantic_errors import deepest
 from calibrant.formats.yaml_tree import Tree, read_tree
 
+_WANTED = {
+    "model_type": "must be a mapping of keys to values",
+    "model_attributes_type": "must be a mapping of keys to values",
+    "dict_type": "must be a mapping of keys to values",
+    "tuple_type": "must be a list",
+    "string_type": "must be text",
+}
+"""What to write instead, by pydantic's name for what is wrong."""
 MAX_BYTES = 2_000_000
 """A rubric is a document people read; anything larger is something else."""
 
@@ -119,7 +127,8 @@ def _faults(tree: Tree, source: str) -> list[Fault]:
         faulty |= {name} if found else set()
         faults += found
     parts = {name: read[name] for name in Parts.__slots__ if read.get(name) is not None}
-    for misfit in misfits(Parts(**parts, faulty=frozenset(faulty))):
+    unreadable = frozenset(fault.path for fault in faults)
+    for misfit in misfits(Parts(**parts, faulty=frozenset(faulty), unreadable=unreadable)):
         faults.append(
             Fault(misfit.message, misfit.place, source, tree.line(misfit.path), hint=misfit.hint)
         )
@@ -231,6 +240,10 @@ def _explain(detail: ErrorDetails, place: NodePath) -> tuple[str, str]:
             expected = str(context["expected"])
             options = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
             return f"{given!r} is not one of {expected}", suggestion(str(given), options)
+    if detail["type"] in _WANTED and given is not None:
+        return _WANTED[detail["type"]], ""
+    if detail["type"] == "too_short":
+        return f"must hold at least {context['min_length']} entries", ""
     if detail["type"] == "string_pattern_mismatch":
         return f"{given!r} does not have the form {context['pattern']}", ""
     if given is None:

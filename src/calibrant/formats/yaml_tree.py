@@ -54,7 +54,8 @@ def read_tree(text: str, source: str) -> Tree:
     tree = Tree()
     try:
         is_json = text.lstrip().startswith("{")
-        _Builder(tree, source, is_json).build(yaml.parse(_joined(text), Loader=Loader))
+        plain = _joined(text) if is_json else text
+        _Builder(tree, source, is_json).build(yaml.parse(plain, Loader=Loader))
         tree.complete = True
     except _Refused as error:
         tree.faults.append(Fault(str(error), source=source, line=error.line))
