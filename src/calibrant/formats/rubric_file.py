@@ -231,24 +231,27 @@ def _explain(detail: ErrorDetails, place: NodePath) -> tuple[str, str]:
     """Message and hint for one of pydantic's findings."""
     context = detail.get("ctx", {})
     given = detail["input"]
+    hint = ""
     match detail["type"]:
         case "extra_forbidden":
-            return "unknown key", suggestion(str(place[-1]), _keys_at(place))
+            message, hint = "unknown key", suggestion(str(place[-1]), _keys_at(place))
         case "missing":
-            return "required key is missing", ""
+            message = "required key is missing"
         case "literal_error":
             expected = str(context["expected"])
             options = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
-            return f"{given!r} is not one of {expected}", suggestion(str(given), options)
-    if detail["type"] in _WANTED and given is not None:
-        return _WANTED[detail["type"]], ""
-    if detail["type"] == "too_short":
-        return f"must hold at least {context['min_length']} entries", ""
-    if detail["type"] == "string_pattern_mismatch":
-        return f"{given!r} does not have the form {context['pattern']}", ""
-    if given is None:
-        return "none is not possible here: a value is required", ""
-    return str(context.get("error", detail["msg"].lower().removeprefix("input "))), ""
+            message = f"{given!r} is not one of {expected}"
+            hint = suggestion(str(given), options)
+        case "too_short":
+            message = f"must hold at least {context['min_length']} entries"
+        case "string_pattern_mismatch":
+            message = f"{given!r} does not have the form {context['pattern']}"
+        case _ if given is None:
+            message = "none is not possible here: a value is required"
+        case kind:
+            told = detail["msg"].lower().removeprefix("input ")
+            message = _WANTED.get(kind, str(context.get("error", told)))
+    return message, hint
 
 
 @cache
