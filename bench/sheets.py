@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from calibrant.formats.rubric_file import load_rubric
-from calibrant.stats.scorebook import Codes
+
+Codes: TypeAlias = NDArray[np.uint8]
 
 RUBRIC = "coaching-conversation"
 SEED = 20_251_115

@@ -290,7 +290,11 @@ def test_a_plan_in_full() -> None:
     assert plan.actions[0].more == {"owner": "me"}
 
 
-@pytest.mark.parametrize("number", [1234567, 123456789.25, 0.1234567891, 10**30, 1e-7, 10**400])
+@pytest.mark.parametrize(
+    "number",
+    [1234567, 123456789.25, 0.1234567891, 10**30, 1e-7, 10**400],
+    ids=lambda n: str(n)[:12],
+)
 def test_a_number_given_for_text_keeps_its_value(number: float) -> None:
     plan = one({**PLAN, "actions": [{"action": "Save", "target": number}]})
     assert Decimal(plan.actions[0].target) == Decimal(str(number))

@@ -243,8 +243,9 @@ ODD_TEXTS: tuple[str, ...] = (
     "", " ", "\t", "\n", "\r\n", "NA", "na ", "N/A", "#N/A", "ERROR", " error", "nan", "None",
     "null", "YES", "yes", " No ", "no\n", "5", " 5 ", "5.0", "+3", "05", "5.", "1e0", "٣", "0x5",
     "-0", "true", "=1+1", "-1", "@x", "+x", "\tx", "a\nb", "a\rb", "a\u2028b", "\x00", "\x1b[31m",
-    "\x1c",     "\ufeff", "\u00a0", "\u200b", "é", "ſ", "İ", "ß", "\U0001f600", "x" * 501, "x" * 5000, "a:b:c",
-    "a;b", "a,b", 'say "x"', "<script>", "deception", "CQ1", "usefulness", "record-1", "a\\b",
+    "\x1c", "\ufeff", "\u00a0", "\u200b", "é", "ſ", "İ", "ß", "\U0001f600", "x" * 501, "x" * 5000,
+    "a:b:c", "a;b", "a,b", 'say "x"', "<script>", "deception", "CQ1", "usefulness", "record-1",
+    "a\\b",
 )  # fmt: skip
 ODD_VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 3, 7, 3.0, 2.5, -0.0, 1e308, 10**30, -(10**30), 10**400, 2**63,

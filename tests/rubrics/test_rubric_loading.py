@@ -137,6 +137,14 @@ def test_json_is_a_rubric_text_too() -> None:
     assert parse_rubric(json.dumps(tree, indent=1)).version == "1.10"
 
 
+def test_null_is_an_absence_in_json_and_only_there(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.json"
+    path.write_text(json.dumps(read_tree(TEXT, "tiny").value), "utf-8")
+    assert load_rubric(path).hash == WELL_KNOWN
+    with pytest.raises(RubricError, match="nothing is written here"):
+        parse_rubric(edited(("agreement: none", "agreement: null")))
+
+
 def test_json_escapes_of_signs_beyond_the_basic_plane_are_read() -> None:
     tree = read_tree(TEXT, "tiny").value | {"title": "Tiny 🌱"}
     text = json.dumps(tree).replace('"agreement": null', '"agreement": none')

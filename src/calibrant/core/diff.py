@@ -171,7 +171,8 @@ def _still_valid(old: Rubric, new: Rubric, before: Criterion, after: Criterion) 
     if mapping is not None and mapping.from_version == old.version:
         for renamed in mapping.renamed:
             if renamed.now == after.id and renamed.previous == before.id:
-                return renamed.answers == "valid"
+                was, now = old.scale_of(before).points_of_scale, new.scale_of(after).points_of_scale
+                return renamed.answers == "valid" and set(was) <= set(now)
     return _meaning(old, before) == _meaning(new, after)
 
 

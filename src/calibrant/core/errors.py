@@ -41,7 +41,14 @@ class Fault:
             place += f": record {self.record}"
         where = f": {self.path}" if self.path else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{place}{where}: {self.message}{hint}"
+        return one_line(f"{place}{where}: {self.message}{hint}")
+
+
+def one_line(text: str) -> str:
+    """The text with everything that is no visible sign written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 class CalibrantError(Exception):

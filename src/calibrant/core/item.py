@@ -101,7 +101,7 @@ class _Item:
 
     @property
     def hash(self) -> str:
-        """Content hash of what is judged: the id and ``more`` do not count."""
+        """Content hash of what is judged: the item's id and its own ``more`` do not count."""
         content = {key: value for key, value in asdict(self).items() if key not in ("id", "more")}
         return content_hash({"kind": self.kind, **content})
 

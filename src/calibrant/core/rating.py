@@ -67,7 +67,7 @@ def read_sheet(
     read: dict[str, Answer] = {}
     for name, raw in answers.items():
         try:
-            criterion = rubric.criterion(name)
+            criterion = rubric.criterion(name if isinstance(name, str) else repr(name))
         except UnknownName as error:
             faults.append(Fault(str(error), path=f"answers.{name}"[:200]))
             continue

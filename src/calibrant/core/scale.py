@@ -145,7 +145,8 @@ def _whole(raw: object) -> int | None:
         case float():
             return int(raw) if raw.is_integer() else None
         case Decimal():
-            return int(raw) if raw.is_finite() and raw == raw.to_integral_value() else None
+            small = raw.is_finite() and abs(raw) < 10**9  # 1e1000000 would take its time
+            return int(raw) if small and raw == raw.to_integral_value() else None
         case str() if re.fullmatch(r"[+-]?\d{1,9}(\.0{1,9})?", raw.strip(), re.ASCII):
             return int(raw.strip().partition(".")[0])
         case _:

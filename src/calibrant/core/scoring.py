@@ -182,7 +182,7 @@ def _fails(rubric: Rubric, criterion: Criterion, answer: Answer) -> bool:
         case Given(value):
             return value in rubric.failing_values(criterion)
         case NotApplicable():
-            return criterion.na.policy == "invalid"
+            return criterion.na.policy != "valid"
         case _:
             return True
 
@@ -261,8 +261,8 @@ def _worth(
         case Given(value):
             return rubric.scale_of(criterion).worth(value) or Fraction(0)
         case NotApplicable():
-            invalid = criterion.na.policy == "invalid"
-            return Fraction(rule.invalid_na_counts if invalid else rule.na_counts)
+            valid = criterion.na.policy == "valid"
+            return Fraction(rule.na_counts if valid else rule.invalid_na_counts)
         case _:
             return Fraction(rule.error_counts)
 

@@ -296,7 +296,11 @@ def _history(parts: Parts) -> Iterator[Misfit]:
     if version_key(mapping.from_version) >= version_key(parts.version):
         yield Misfit(("mapping", "from_version"), f"must be earlier than {parts.version}")
     yield from _known(parts, "criteria", ("mapping", "added"), mapping.added)
+    targets = [renamed.now for renamed in mapping.renamed]
     for index, renamed in enumerate(mapping.renamed):
+        if renamed.now in targets[:index]:
+            place: Path = ("mapping", "renamed", index, "now")
+            yield Misfit(place, f"{renamed.now!r} takes over two criteria")
         yield from _known(parts, "criteria", ("mapping", "renamed", index, "now"), [renamed.now])
 
 

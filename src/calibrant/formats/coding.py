@@ -131,7 +131,8 @@ class Coder:
         if codes.max(initial=0) < ERROR_CODE:
             return {}
         wrong = np.flatnonzero(codes == ERROR_CODE).tolist()
-        return {(row, at): as_given(raw[at]) for at in wrong}
+        listed = _listed(raw)
+        return {(row, at): as_given(listed[at]) for at in wrong}
 
 
 class Assembler:

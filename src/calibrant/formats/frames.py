@@ -16,6 +16,7 @@ from calibrant.formats.long_rows import LongRows
 from calibrant.formats.preconditions import conditioned
 from calibrant.formats.ratings import once
 from calibrant.formats.records import Record
+from calibrant.formats.tables import folded
 from calibrant.formats.verdicts import VerdictTable
 from calibrant.formats.wide_tables import WideTable
 
@@ -36,7 +37,7 @@ def score_table(rubric: Rubric, frame: Any, *, items: Iterable[Item] | None = No
     coder = Coder(rubric)
     measures = None if items is None else {item.id: item.measures() for item in items}
     assembler = Assembler(coder, "frame", faults.append, ())
-    names = {name.strip().lower(): name for name in table.columns}
+    names = dict(zip(folded("frame", table.columns), table.columns, strict=True))
     if {"criterion", "answer"} <= names.keys():
         _warn(was_nan, [names["answer"]])
         rows = LongRows(assembler, table=True)
@@ -69,18 +70,23 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:
     """The frame in polars, and how many cells of each column were NaN."""
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
+    if hasattr(frame, "__arrow_c_stream__") and not _is_pandas(frame):
+        frame = pl.DataFrame(frame)
     if isinstance(frame, pl.DataFrame):
         nans = {one.name: int(one.is_nan().sum()) for one in frame if one.dtype.is_float()}
         return frame, {name: count for name, count in nans.items() if count}
-    if type(frame).__module__.partition(".")[0] == "pandas":
+    if _is_pandas(frame):
         return _from_pandas(frame)
-    if hasattr(frame, "__arrow_c_stream__"):
-        return pl.DataFrame(frame), {}
     raise SourceError(f"cannot read {type(frame).__name__!r} as a table of answers")
+
+
+def _is_pandas(frame: Any) -> bool:
+    return type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns")
 
 
 def _from_pandas(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:
     """Column by column, so that no Arrow package is needed; NaN and its kin are empty cells."""
+    folded("frame", [str(name) for name in frame.columns])
     columns: dict[str, pl.Series] = {}
     nans: dict[str, int] = {}
     for name in frame.columns:
@@ -88,7 +94,10 @@ def _from_pandas(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:
         cells = [
             None if gone else cell for cell, gone in zip(frame[name].tolist(), empty, strict=True)
         ]
-        columns[str(name)] = pl.Series(str(name), cells, strict=False)
+        kinds = {type(cell) for cell in cells if cell is not None}
+        # a column of mixed cells is kept as it is: polars would turn a truth value into a number
+        mixed = pl.Object if len(kinds) > 1 else None
+        columns[str(name)] = pl.Series(str(name), cells, dtype=mixed, strict=False)
         if any(empty):
             nans[str(name)] = sum(empty)
     return pl.DataFrame(list(columns.values())), nans

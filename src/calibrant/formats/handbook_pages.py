@@ -44,7 +44,8 @@ def _markdown(block: Block) -> str:
 def _md(text: str) -> str:
     """Text that Markdown leaves alone."""
     escaped = re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(text.split()))
-    return re.sub(r"^(\s*)([#+-]|\d+[.)])(?=\s)", r"\1\\\2", escaped)
+    escaped = re.sub(r"^(\d{1,9})([.)])(?=\s|$)", r"\1\\\2", escaped)
+    return re.sub(r"^([#+\-~=])", r"\\\1", escaped)
 
 
 def _cell(text: str) -> str:

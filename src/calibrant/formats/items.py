@@ -87,7 +87,7 @@ def stream_items(
     records = read_records(path, encoding)
     if notes is not None:
         notes += records.notes
-    stream = _gathered(records, path) if records.table else records.stream
+    stream = _gathered(records, path, kind) if records.table else records.stream
     ids: dict[str, int] = {}
     contents: dict[str, tuple[int, str]] = {}
     for record in stream:
@@ -103,8 +103,13 @@ def stream_items(
             yield Fault(message, "id", str(path), record=record.number)
             continue
         ids[item.id] = record.number
+        try:
+            content = item.hash
+        except RecursionError:
+            yield Fault("nested too deeply", "", str(path), record=record.number)
+            continue
         yield item
-        first = contents.setdefault(item.hash, (record.number, item.id))
+        first = contents.setdefault(content, (record.number, item.id))
         if first[0] != record.number:
             yield Duplicate(record.number, item.id, *first)
 
@@ -215,43 +220,42 @@ def _inner(value: Any, known: tuple[str, ...], place: str, faults: list[Fault]) 
         return {}
     shaped = _split(value, known)
     for key in set(known) & set(_ACTION_KEYS) & shaped.keys():
-        if isinstance(shaped[key], int | float) and not isinstance(shaped[key], bool):
-            shaped[key] = f"{shaped[key]:g}"
+        number = shaped[key]
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            whole = isinstance(number, float) and number.is_integer() and abs(number) < 1e15
+            shaped[key] = str(int(number) if whole else number)
     return shaped
 
 
 # -- tables
 
 
-def _gathered(records: Records, path: Path) -> Iterator[Record]:
+_MESSAGE, _PAIR = ("role", "content"), ("user", "assistant")
+
+
+def _gathered(records: Records, path: Path, kind: ItemType | None) -> Iterator[Record]:
     """Rows of a table as records: one a row, or several rows with one id as one record."""
     rows: dict[Any, list[Record]] = {}
     for record in records.stream:
         if record.fault is not None:
             yield record
-        elif (
-            "action" in record.value
-            or {"role", "content"} <= record.value.keys()
-            or {
-                "user",
-                "assistant",
-            }
-            <= record.value.keys()
-        ):
-            rows.setdefault(record.value.get("id", record.value.get("item")), []).append(record)
-        else:
+        elif kind in ("response", "free") or not _is_part(record.value):
             yield Record(record.number, {k: v for k, v in record.value.items() if v is not None})
-    for identity, group in rows.items():
-        first = group[0]
-        if identity is None:
-            fault = Fault(
-                "every row needs the id of its item", "id", str(path), record=first.number
-            )
-            yield Record(first.number, None, fault)
-        elif "action" in first.value:
-            yield _plan_of(group, path)
+        elif isinstance(
+            name := record.value.get("id", record.value.get("item")), str | int | float
+        ):
+            rows.setdefault(name, []).append(record)
         else:
-            yield _conversation_of(identity, group)
+            message = "every row needs the id of its item"
+            fault = Fault(message, "id", str(path), record=record.number)
+            yield Record(record.number, None, fault)
+    for group in rows.values():
+        yield _plan_of(group, path) if "action" in group[0].value else _conversation_of(group)
+
+
+def _is_part(row: Mapping[str, Any]) -> bool:
+    """Whether a row is an action of a plan, or a message or an exchange of a conversation."""
+    return "action" in row or row.keys() >= set(_MESSAGE) or row.keys() >= set(_PAIR)
 
 
 def _plan_of(group: list[Record], path: Path) -> Record:
@@ -261,7 +265,7 @@ def _plan_of(group: list[Record], path: Path) -> Record:
     for record in group:
         for key, value in record.value.items():
             name = key.removeprefix("profile.")
-            if value is None or name in _ACTION_KEYS:
+            if value is None or key in _ACTION_KEYS:
                 continue
             target = profile if name in _PROFILE_KEYS or key != name else more
             if target.setdefault(name, value) != value:
@@ -269,21 +273,23 @@ def _plan_of(group: list[Record], path: Path) -> Record:
                 fault = Fault(message, name, str(path), record=record.number)
                 return Record(record.number, None, fault)
     actions = [
-        {
-            key: value
-            for key, value in record.value.items()
-            if key in _ACTION_KEYS and value is not None
-        }
+        {key: record.value[key] for key in _ACTION_KEYS if record.value.get(key) is not None}
         for record in group
     ]
     return Record(group[0].number, {**more, "profile": profile, "actions": actions})
 
 
-def _conversation_of(identity: Any, group: list[Record]) -> Record:
-    shape = "messages" if "role" in group[0].value else "exchanges"
-    keys = ("role", "content") if shape == "messages" else ("user", "assistant")
+def _conversation_of(group: list[Record]) -> Record:
+    """A conversation from its rows; other columns are taken from where they first say something."""
+    first = group[0].value
+    shape, keys = ("messages", _MESSAGE) if "role" in first else ("exchanges", _PAIR)
     entries = [{key: record.value.get(key) for key in keys} for record in group]
-    return Record(group[0].number, {"id": identity, shape: entries})
+    more: dict[str, Any] = {}
+    for record in group:
+        for key, value in record.value.items():
+            if value is not None and key not in keys:
+                more.setdefault(key, value)
+    return Record(group[0].number, {**more, shape: entries})
 
 
 # -- schema

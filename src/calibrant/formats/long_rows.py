@@ -7,6 +7,7 @@ byte a criterion, so memory grows with the number of sheets and not with the num
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,8 @@ class LongRows:
             self.flags.setdefault(sheet, []).extend(flag_list(value["flags"]))
 
     def _answer(self, sheet: int, row: int, raw: Any) -> None:
-        empty = self.table and raw is None
+        nothing = raw is None or (isinstance(raw, float) and isnan(raw))
+        empty = self.table and nothing
         code = MISSING_CODE if empty else self.coder.code(row, raw)
         self.codes[sheet][row] = code
         if code == ERROR_CODE and self.coder.shows_given[row]:

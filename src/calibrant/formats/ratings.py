@@ -27,7 +27,7 @@ from calibrant.formats.records import (
     require_file,
 )
 from calibrant.formats.sheet_records import SheetRecords
-from calibrant.formats.tables import Table, open_csv, open_xlsx
+from calibrant.formats.tables import Table, folded, open_csv, open_xlsx
 from calibrant.formats.text import detect_encoding, read_blocks
 from calibrant.formats.wide_tables import WideTable
 
@@ -118,7 +118,7 @@ def _document(
 
 
 def _table(path: Path, table: Table, assembler: Assembler, progress: Progress) -> AnswerFile:
-    names = [name.strip().lower() for name in table.names]
+    names = folded(str(path), table.names)
     notes = list(table.notes)
     if not {"criterion", "answer"} <= set(names):
         batches = WideTable(assembler, table.names).rows(table.rows)
@@ -139,7 +139,7 @@ def _parquet(path: Path, assembler: Assembler, progress: Progress) -> AnswerFile
     first = next(frames, None)
     if first is None or first.width == 0:
         raise SourceError(f"{path}: the file is empty")
-    names = [name.strip().lower() for name in first.columns]
+    names = folded(str(path), first.columns)
     if {"criterion", "answer"} <= set(names):
         rows = (
             Record(number, value)

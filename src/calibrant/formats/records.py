@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from calibrant.core.errors import Fault, SourceError
 from calibrant.formats.json_text import BadJson, parse_json
-from calibrant.formats.tables import Table, open_csv, open_xlsx
+from calibrant.formats.tables import Table, open_csv, open_xlsx, plain
 from calibrant.formats.text import detect_encoding, open_binary, read_lines
 
 FileKind: TypeAlias = Literal["jsonl", "json", "csv", "parquet", "xlsx"]
@@ -135,7 +135,7 @@ def _parquet(path: Path) -> Iterator[Record]:
     for frame in parquet_frames(path):
         for value in frame.iter_rows(named=True):
             number += 1
-            yield Record(number, value)
+            yield Record(number, plain(value))
 
 
 def parquet_frames(path: Path, rows: int = 65_536) -> Iterator[Any]:

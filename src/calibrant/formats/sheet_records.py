@@ -63,10 +63,9 @@ class SheetRecords:
             self._compile(parse_line(self.path, 1, first).value)
         try:
             lines = self._decoder.decode_lines(block.data)  # type: ignore[union-attr]
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._with_care(block)
-        ends = block.count(b"\n") + (not block.data.endswith(b"\n"))
-        if b"\\" in block.data or len(lines) != ends:
+        if b"\\" in block.data or not _one_each(block, len(lines)):
             return self._with_care(block)
         read = [self._answers.read(bytes(line.answers)) for line in lines]
         if None in read or block.count(b":") != self._keys(lines, read):
@@ -100,7 +99,7 @@ class SheetRecords:
             return None
         try:
             decoded = self._decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         read = self._answers.read(bytes(decoded.answers))
         if read is None or line.count(b":") != self._keys([decoded], [read]):
@@ -209,6 +208,14 @@ class SheetRecords:
         return {**sheet, "answers": by_row}
 
 
+def _one_each(block: Block, records: int) -> bool:
+    """Whether each line is one record: the decoder takes any white space between records."""
+    data = block.data
+    ends = block.count(b"\n") + (not data.endswith(b"\n"))
+    seams = data.count(b"}\n{") + data.count(b"}\r\n{")
+    return ends == records == seams + 1 and data.startswith(b"{")
+
+
 class _PlainAnswers:
     """Codes of answers that need no care, remembered by their spelling in the file."""
 
@@ -245,7 +252,7 @@ class _PlainAnswers:
     def _decode(self, raw: bytes) -> _Read | None:
         try:
             values = msgspec.structs.astuple(self._decoder.decode(raw))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return None
         codes = bytes(table[value] for table, value in zip(self._codes, values, strict=True))
         keys = len(codes) - codes.count(MISSING_CODE)

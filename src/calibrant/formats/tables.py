@@ -12,6 +12,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from datetime import time as clock
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +135,36 @@ def open_xlsx(path: Path) -> Table:
 
 def _xlsx_rows(grid: Sequence[Sequence[Any]]) -> Iterator[Row]:
     for number, cells in enumerate(grid, 1):
-        row = [None if isinstance(cell, str) and not cell.strip() else cell for cell in cells]
+        row = [plain(cell) if str(cell).strip() else None for cell in cells]
         if any(cell is not None for cell in row):
             yield Row(number, row)
+
+
+def plain(cell: Any) -> Any:
+    """A cell without types that JSON does not know: days and times as ISO text, bytes as text."""
+    if isinstance(cell, list):
+        return [plain(one) for one in cell]
+    if isinstance(cell, dict):
+        return {str(key): plain(one) for key, one in cell.items()}
+    match cell:
+        case datetime() | date() | clock():
+            cell = cell.isoformat()
+        case timedelta() | Decimal():
+            cell = str(cell)
+        case bytes():
+            cell = cell.decode("utf-8", "replace")
+        case float() if not isfinite(cell):
+            cell = None
+    return cell
+
+
+def folded(source: str, names: Sequence[str]) -> list[str]:
+    """Column names without case and surrounding space; refuses two that are then the same."""
+    bare = [name.strip().lower() for name in names]
+    for at, name in enumerate(bare):
+        if name in bare[:at]:
+            raise SourceError(f"{source}: two columns are named {name!r}")
+    return bare
 
 
 def _refuse_bombs(path: Path) -> None:

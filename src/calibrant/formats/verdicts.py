@@ -160,49 +160,49 @@ class VerdictTable:
 
 
 class _Lists:
-    """Lists of names by bit mask, each list made once."""
+    """Lists of names, from what is hit; sixteen names at a time."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        width = 2 if len(names) <= 16 else -(-len(names) // 8)
-        self._place: dict[bytes, int] = {bytes(width): 0}
-        self._lists = pl.Series([[]], dtype=pl.List(pl.String))
-        self._short = np.full(1 << 16, -1, np.int32) if len(names) <= 16 else None
-        """Place of each mask of up to 16 bits, -1 where it has not come up yet."""
+        self._parts = [_ShortLists(names[at : at + 16]) for at in range(0, len(names), 16)]
 
     def gather(self, hits: Mask) -> pl.Series:
         """For each column of ``hits`` (names, n) the list of names that are hit."""
-        if not hits.any():
-            return pl.repeat([], hits.shape[1], dtype=pl.List(pl.String), eager=True)
-        packed = np.packbits(hits, axis=0, bitorder="little")
-        if self._short is None:
-            rows = np.ascontiguousarray(packed.T)
-            masks = rows.view(f"V{packed.shape[0]}").reshape(-1)
-            keys, inverse = np.unique(masks, return_inverse=True)
-            return self._lists.gather(self._places(keys)[inverse])
-        mask = packed[0].astype(np.uint16)
-        if len(packed) > 1:
-            mask |= packed[1].astype(np.uint16) << np.uint16(8)
-        places = self._short[mask]
+        out = pl.repeat([], hits.shape[1], dtype=pl.List(pl.String), eager=True)
+        for at, part in enumerate(self._parts):
+            chosen = hits[16 * at : 16 * at + 16]
+            if chosen.any():
+                found = part.gather(chosen)
+                out = found if at == 0 else out.list.concat(found)
+        return out
+
+
+class _ShortLists:
+    """Lists of up to sixteen names by their bit mask, each list made once."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self._lists = pl.Series([[]], dtype=pl.List(pl.String))
+        self._place = np.full(1 << len(names), -1, np.int64)
+        """Where the list of each mask stands, -1 where it has not come up yet."""
+        self._place[0] = 0
+
+    def gather(self, hits: Mask) -> pl.Series:
+        """For each column of ``hits`` the list of names that are hit."""
+        packed = np.packbits(hits, axis=0, bitorder="little").astype(np.uint16)
+        masks = packed[0] if len(packed) == 1 else packed[0] | packed[1] << np.uint16(8)
+        places = self._place[masks]
         if places.min() < 0:
-            fresh = np.unique(mask[places < 0])
-            self._short[fresh] = self._places(fresh)
-            places = self._short[mask]
+            self._add(np.unique(masks[places < 0]))
+            places = self._place[masks]
         return self._lists.gather(places)
 
-    def _places(self, keys: NDArray[Any]) -> NDArray[np.int64]:
-        """Where the lists of these masks stand; new ones are made."""
-        spelled = [key.tobytes() for key in keys]
-        fresh = [key for key in spelled if key not in self._place]
-        if fresh:
-            self._place |= {key: len(self._place) + at for at, key in enumerate(fresh)}
-            joined = pl.Series([self._names_of(key) for key in fresh], dtype=pl.String)
-            self._lists = pl.concat([self._lists, joined.str.split(" ")], rechunk=True)
-        return np.array([self._place[key] for key in spelled], np.int64)
+    def _add(self, masks: NDArray[np.uint16]) -> None:
+        joined = pl.Series([self._names_of(int(mask)) for mask in masks], dtype=pl.String)
+        self._place[masks] = len(self._lists) + np.arange(len(masks))
+        self._lists = pl.concat([self._lists, joined.str.split(" ")], rechunk=True)
 
-    def _names_of(self, key: bytes) -> str:
-        bits = int.from_bytes(key, "little")
-        return " ".join([name for at, name in enumerate(self.names) if bits >> at & 1])
+    def _names_of(self, mask: int) -> str:
+        return " ".join(name for at, name in enumerate(self.names) if mask >> at & 1)
 
 
 def _close(codes: Codes, points: int) -> NDArray[np.uint8]:

@@ -155,6 +155,9 @@ class Scorebook:
             raise ValueError(f"codes must be uint8 of shape ({len(self.values)}, n)")
         if flags is not None and flags.shape != codes.shape[1:]:
             raise ValueError(f"flags must be of shape {codes.shape[1:]}")
+        known = np.uint64((1 << len(self._flags)) - 1)
+        if flags is not None and (flags & ~known).any():
+            raise ValueError("flags hold a bit that is no red flag of the rubric")
         out = _Batch(self, codes, self._forced(codes, flags))
         for start in range(0, codes.shape[1], BLOCK):
             out.fill(slice(start, start + BLOCK))
