@@ -217,12 +217,14 @@ class Assembler:
         if self.key_names is None:
             self.key_names = tuple(name for name in KEYS if name in columns)
         for name in KEYS:
-            if name in columns and name not in self.key_names:
-                for at in columns.pop(name).is_not_null().arg_true().to_list():
+            column = columns.pop(name, None)
+            if name in self.key_names:
+                nobody = pl.repeat(None, len(numbers), dtype=pl.String, eager=True)
+                columns[name] = nobody.alias(name) if column is None else column
+            elif column is not None:
+                for at in column.is_not_null().arg_true().to_list():
                     good[at] = False
                     self.fault(numbers[at], name, f"has a {name}, but earlier records have none")
-            elif name in self.key_names and name not in columns:
-                columns[name] = pl.Series(name, [None] * len(numbers), dtype=pl.String)
 
     def _each(
         self,

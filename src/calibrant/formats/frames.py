@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -71,7 +72,8 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if hasattr(frame, "__arrow_c_stream__") and not _is_pandas(frame):
-        frame = pl.DataFrame(frame)
+        with suppress(pl.exceptions.PolarsError):
+            frame = pl.DataFrame(frame)
     if isinstance(frame, pl.DataFrame):
         nans = {one.name: int(one.is_nan().sum()) for one in frame if one.dtype.is_float()}
         return frame, {name: count for name, count in nans.items() if count}

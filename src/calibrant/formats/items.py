@@ -241,9 +241,7 @@ def _gathered(records: Records, path: Path, kind: ItemType | None) -> Iterator[R
             yield record
         elif kind in ("response", "free") or not _is_part(record.value):
             yield Record(record.number, {k: v for k, v in record.value.items() if v is not None})
-        elif isinstance(
-            name := record.value.get("id", record.value.get("item")), str | int | float
-        ):
+        elif isinstance(name := _name_in(record.value), str | int | float):
             rows.setdefault(name, []).append(record)
         else:
             message = "every row needs the id of its item"
@@ -251,6 +249,10 @@ def _gathered(records: Records, path: Path, kind: ItemType | None) -> Iterator[R
             yield Record(record.number, None, fault)
     for group in rows.values():
         yield _plan_of(group, path) if "action" in group[0].value else _conversation_of(group)
+
+
+def _name_in(row: Mapping[str, Any]) -> Any:
+    return row.get("id", row.get("item"))
 
 
 def _is_part(row: Mapping[str, Any]) -> bool:

@@ -82,7 +82,7 @@ def _lines(
     path: Path, assembler: Assembler, progress: Progress, encoding: str | None
 ) -> AnswerFile:
     found = detect_encoding(path, encoding)
-    notes = [f"{path.name}: not UTF-8, read as {found.name}"] if found.guessed else []
+    notes = found.notes(path)
     first = next(
         (line for block in read_blocks(path, found) for line in block.lines() if line.strip()), None
     )

@@ -74,7 +74,7 @@ def read_records(path: Path, encoding: str | None = None) -> Records:
         case "jsonl":
             return _jsonl(path, encoding)
         case "json":
-            return Records("json", _json(path, encoding))
+            return _json(path, encoding)
         case "csv":
             return _table("csv", open_csv(path, encoding))
         case "xlsx":
@@ -85,14 +85,13 @@ def read_records(path: Path, encoding: str | None = None) -> Records:
 
 def _jsonl(path: Path, encoding: str | None) -> Records:
     found = detect_encoding(path, encoding)
-    notes = [f"{path.name}: not UTF-8, read as {found.name}"] if found.guessed else []
 
     def stream() -> Iterator[Record]:
         for number, line in read_lines(path, found):
             if line.strip():
                 yield parse_line(path, number, line)
 
-    return Records("jsonl", stream(), notes)
+    return Records("jsonl", stream(), found.notes(path))
 
 
 def parse_line(path: Path, number: int, line: str | bytes) -> Record:
@@ -103,7 +102,7 @@ def parse_line(path: Path, number: int, line: str | bytes) -> Record:
         return Record(number, None, Fault(str(error), source=str(path), record=number))
 
 
-def _json(path: Path, encoding: str | None) -> Iterator[Record]:
+def _json(path: Path, encoding: str | None) -> Records:
     """A list of records, or a single one."""
     with open_binary(path) as file:
         data = file.read(MAX_JSON + 1)
@@ -117,8 +116,8 @@ def _json(path: Path, encoding: str | None) -> Iterator[Record]:
     except (BadJson, UnicodeDecodeError) as error:
         raise SourceError(f"{path}: {error}") from error
     records = document if isinstance(document, list) else [document]
-    for number, value in enumerate(records, 1):
-        yield Record(number, value)
+    stream = (Record(number, value) for number, value in enumerate(records, 1))
+    return Records("json", stream, found.notes(path))
 
 
 def _table(kind: FileKind, table: Table) -> Records:

@@ -51,7 +51,7 @@ class Table:
 def open_csv(path: Path, encoding: str | None = None) -> Table:
     """A CSV file; comma, semicolon, tab or bar, whichever the header uses."""
     found = detect_encoding(path, encoding)
-    notes = (f"{path.name}: not UTF-8, read as {found.name}",) if found.guessed else ()
+    notes = tuple(found.notes(path))
     lines = (line for _, line in read_lines(path, found))
     first = next(lines, None)
     if first is None:
@@ -80,7 +80,7 @@ def _csv_rows(path: Path, reader: Any, width: int) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:  # the reader has lost its place: nothing after this is safe
-            message = f"not CSV near line {reader.line_num}: {error}"
+            message = f"not CSV near line {reader.line_num}: {error}; nothing after it was read"
             yield Row(number, (), Fault(message, source=str(path), record=number))
             return
         if not cells:

@@ -32,6 +32,10 @@ class Encoding:
     name: str
     guessed: bool = False
 
+    def notes(self, path: Path) -> list[str]:
+        """What the file's owner should know."""
+        return [f"{path.name}: not UTF-8, read as {self.name}"] if self.guessed else []
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -101,7 +105,11 @@ def _guess(path: Path, sample: bytes) -> str:
 
     bad = re.search(rb"[\x80-\xff]", sample)
     start = max(0, (bad.start() if bad else 0) - 20_000)
-    best = from_bytes(sample[start : start + 200_000]).best()
+    matches = from_bytes(sample[start : start + 200_000])
+    best = matches.best()
+    for match in matches:  # where several fit as well, the one that most files are in
+        if best is not None and match.encoding == "cp1252" and match.chaos <= best.chaos:
+            best = match
     if best is None or best.encoding in ("ascii", "utf_8"):
         raise SourceError(f"{path}: not UTF-8, and no other encoding fits; name it with --encoding")
     return best.encoding
