@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.errors import UnknownName
+from calibrant.core.criterion import RECORD_FIELDS
+from calibrant.core.errors import UnknownName, nearest
 from calibrant.formats.coding import KEYS, Assembler, Batch, as_given, flag_list
 from calibrant.formats.records import Record
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
@@ -34,6 +35,8 @@ class LongRows:
         self.given: dict[tuple[int, int], str | None] = {}
         self.flags: dict[int, list[Any]] = {}
         self._rows: dict[Any, int] = {}
+        self._known: dict[str, str | None] = dict.fromkeys(RECORD_FIELDS)
+        """Fields that have come up, and what a misspelt one was meant to be."""
 
     def fold(self, records: Iterator[Record]) -> None:
         """Take in all records."""
@@ -48,7 +51,7 @@ class LongRows:
     def _take(self, number: int, value: Mapping[str, Any]) -> None:
         ignore = self.assembler.ignore
         row = self._row(number, value.get("criterion"))
-        if row is None or not self._plain(number, value):
+        if row is None or not self._plain(number, value) or not self._spelled(number, value):
             return
         if "answer" not in value:
             self.assembler.fault(number, "answer", "required, but not there")
@@ -89,6 +92,19 @@ class LongRows:
                 self.assembler.fault(number, "criterion", message)
                 return None
         return self._rows[name]
+
+    def _spelled(self, number: int, value: Mapping[str, Any]) -> bool:
+        """Whether no field is a misspelt one: other fields are nobody's business here."""
+        good = True
+        for name in value:
+            if name not in self._known:
+                near = None if name in self.assembler.ignore else nearest(name, (*KEYS, "flags"))
+                self._known[name] = near
+            if self._known[name] is not None:
+                hint = f"did you mean {self._known[name]!r}? --ignore {name} leaves it aside"
+                self.assembler.fault(number, name, "unknown field", hint)
+                good = False
+        return good
 
     def _plain(self, number: int, value: Mapping[str, Any]) -> bool:
         """Whether kind and rubric of the record are right."""

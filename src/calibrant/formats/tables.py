@@ -80,9 +80,8 @@ def _csv_rows(path: Path, reader: Any, width: int) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:  # the reader has lost its place: nothing after this is safe
-            message = f"not CSV near line {reader.line_num}: {error}; nothing after it was read"
-            yield Row(number, (), Fault(message, source=str(path), record=number))
-            return
+            place = f"record {number}, near line {reader.line_num}"
+            raise SourceError(f"{path}: {place}: not CSV: {error}") from error
         if not cells:
             number -= 1
             continue
@@ -108,7 +107,7 @@ def _header(path: Path, cells: Sequence[Any]) -> tuple[str, ...]:
 
 def open_xlsx(path: Path) -> Table:
     """The first sheet of a workbook that holds anything."""
-    _refuse_bombs(path)
+    has_errors = _inspect(path)
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
@@ -124,13 +123,17 @@ def open_xlsx(path: Path) -> Table:
         raise
     if not grid:
         raise SourceError(f"{path}: the workbook is empty")
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     if len(filled) > 1:
         others = ", ".join(name for name, _ in filled[1:])
-        notes = (f"{path.name}: read sheet {filled[0][0]!r} only; not read: {others}",)
+        notes.append(f"{path.name}: read sheet {filled[0][0]!r} only; not read: {others}")
+    if has_errors:
+        notes.append(
+            f"{path.name}: error values of the spreadsheet (#N/A …) are read as empty cells"
+        )
     while grid[0] and grid[0][-1] in ("", None) and all(row[-1] in ("", None) for row in grid):
         grid = [row[:-1] for row in grid]
-    return Table(_header(path, grid[0]), _xlsx_rows(grid[1:]), notes)
+    return Table(_header(path, grid[0]), _xlsx_rows(grid[1:]), tuple(notes))
 
 
 def _xlsx_rows(grid: Sequence[Sequence[Any]]) -> Iterator[Row]:
@@ -167,42 +170,61 @@ def folded(source: str, names: Sequence[str]) -> list[str]:
     return bare
 
 
-def _refuse_bombs(path: Path) -> None:
-    """Unpack the workbook once, piece by piece, before anything holds it in memory."""
-    unpacked = 0
+def _inspect(path: Path) -> bool:
+    """Unpack the workbook once, piece by piece, before anything holds it in memory.
+
+    Refuses what is too large; tells whether cells hold error values, which the reader hides.
+    """
+    unpacked, has_errors = 0, False
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
                 with archive.open(member) as stream:
-                    unpacked += _measure(path, stream, member.filename, MAX_UNPACKED - unpacked)
+                    sheet = re.fullmatch(r"xl/worksheets/[^/]+\.xml", member.filename) is not None
+                    watch = _SheetWatch(path) if sheet else None
+                    unpacked += _measure(path, stream, watch, MAX_UNPACKED - unpacked)
+                    has_errors |= watch is not None and watch.has_errors
     except SourceError:
         raise
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}") from error
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise SourceError(f"{path}: not a readable workbook: {error}") from error
+    return has_errors
 
 
-def _measure(path: Path, stream: Any, name: str, allowance: int) -> int:
-    """Bytes of one member; refuses too many, and sheets that span too many cells."""
-    size, tail = 0, b""
-    rows = columns = 1
-    is_sheet = re.fullmatch(r"xl/worksheets/[^/]+\.xml", name) is not None
+def _measure(path: Path, stream: Any, watch: _SheetWatch | None, allowance: int) -> int:
+    """Bytes of one member; refuses too many."""
+    size = 0
     while piece := stream.read(1024 * 1024):
         size += len(piece)
         if size > allowance:
             limit = MAX_UNPACKED // (1024 * 1024)
             raise SourceError(f"{path}: unpacks to more than {limit} MB; refused")
-        if is_sheet:
-            text = tail + piece
-            for letters, digits in re.findall(rb'\br="([A-Z]{0,4})(\d{1,9})"', text):
-                rows, columns = max(rows, int(digits)), max(columns, _column(letters))
-            tail = text[-24:]
-            if rows * columns > MAX_CELLS:
-                raise SourceError(
-                    f"{path}: a sheet spans {rows:,} rows by {columns:,} columns; refused"
-                )
+        if watch is not None:
+            watch.see(piece)
     return size
+
+
+class _SheetWatch:
+    """Looks at a sheet as it is unpacked: how many cells it spans, whether any is an error."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.rows, self.columns = path, 1, 1
+        self.has_errors = False
+        self._tail = b""
+
+    def see(self, piece: bytes) -> None:
+        """The next piece; refuses a sheet that spans too many cells."""
+        text = self._tail + piece
+        for letters, digits in re.findall(rb'\br="([A-Z]{0,4})(\d{1,9})"', text):
+            self.rows = max(self.rows, int(digits))
+            self.columns = max(self.columns, _column(letters))
+        self.has_errors |= b't="e"' in text
+        self._tail = text[-24:]
+        if self.rows * self.columns > MAX_CELLS:
+            span = f"{self.rows:,} rows by {self.columns:,} columns"
+            raise SourceError(f"{self.path}: a sheet spans {span}; refused")
 
 
 def _column(letters: bytes) -> int:
