@@ -193,7 +193,7 @@ class Assembler:
             listed = [None] * len(numbers) if values is None else list(values)
             try:
                 column = pl.Series(listed, dtype=pl.String)
-            except TypeError:  # not all of them are texts
+            except (TypeError, OverflowError):  # not all of them are texts
                 column = pl.Series([_name(value) for value in listed], dtype=pl.String)
         column = column.str.strip_chars().alias(name)
         wrong = (
