@@ -161,9 +161,7 @@ def test_an_unclosed_quote_with_200_megabytes_behind_it(big: Path) -> None:
     row = b"b,YES\n"
     piece = row * (MEGABYTE // len(row))
     path = fill(big / "open.csv", b'id,CQ1\na,YES\nb,"YES\n', piece, 200)
-    said = refusal("score", path, *COACHING, lines=2)
-    assert "record 2" in said
-    assert "1 bad record" in said
+    assert "record 2" in refusal("score", path, *COACHING)
 
 
 def test_an_unclosed_quote_in_the_header_with_200_megabytes_behind_it(big: Path) -> None:

@@ -299,7 +299,8 @@ def read_native(path: Path, kind: ItemType | None, grid: Grid | None) -> None:
 
 
 def _blank(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip(" \t\n\r\x00\x0b\x0c\x1b\x1c"))
+    """Whether a workbook holds nothing here; its error values are read as nothing."""
+    return cell is None or cell in ("#N/A", "#DIV/0!") or not str(cell).strip(" \x00\x1b")
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

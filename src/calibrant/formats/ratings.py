@@ -28,7 +28,7 @@ from calibrant.formats.records import (
 )
 from calibrant.formats.sheet_records import SheetRecords
 from calibrant.formats.tables import Table, folded, open_csv, open_xlsx
-from calibrant.formats.text import detect_encoding, read_blocks
+from calibrant.formats.text import Encoding, detect_encoding, read_blocks
 from calibrant.formats.wide_tables import WideTable
 
 
@@ -83,12 +83,8 @@ def _lines(
 ) -> AnswerFile:
     found = detect_encoding(path, encoding)
     notes = found.notes(path)
-    first = next(
-        (line for block in read_blocks(path, found) for line in block.lines() if line.strip()), None
-    )
-    if first is None:
-        raise SourceError(f"{path}: the file is empty")
-    if _is_long(parse_line(path, 1, first).value):
+    first = _first_record(path, found)
+    if _is_long(first):
         records = read_records(path, encoding)
         return AnswerFile(path, _folded(records, assembler), progress, notes)
 
@@ -101,6 +97,21 @@ def _lines(
                 yield batch
 
     return AnswerFile(path, batches(), progress, notes)
+
+
+def _first_record(path: Path, encoding: Encoding) -> object:
+    """The first record that can be read; a broken line does not decide the form of a file."""
+    empty = True
+    for block in read_blocks(path, encoding):
+        for line in block.lines()[:10_000]:
+            if line.strip():
+                empty = False
+                record = parse_line(path, 1, line)
+                if record.fault is None:
+                    return record.value
+        if not empty:
+            return None
+    raise SourceError(f"{path}: the file is empty")
 
 
 def _document(

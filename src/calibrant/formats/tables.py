@@ -128,9 +128,7 @@ def open_xlsx(path: Path) -> Table:
         others = ", ".join(name for name, _ in filled[1:])
         notes.append(f"{path.name}: read sheet {filled[0][0]!r} only; not read: {others}")
     if has_errors:
-        notes.append(
-            f"{path.name}: error values of the spreadsheet (#N/A …) are read as empty cells"
-        )
+        notes.append(f"{path.name}: error values (#N/A …) are read as empty cells")
     while grid[0] and grid[0][-1] in ("", None) and all(row[-1] in ("", None) for row in grid):
         grid = [row[:-1] for row in grid]
     return Table(_header(path, grid[0]), _xlsx_rows(grid[1:]), tuple(notes))

@@ -60,10 +60,7 @@ class Block:
 def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
     """The encoding of a text file: as stated, by its mark, UTF-8 if it is valid, or a guess."""
     if stated is not None:
-        try:
-            return Encoding(codecs.lookup(stated).name)
-        except LookupError:
-            raise SourceError(f"{stated!r} is not the name of an encoding") from None
+        return Encoding(_stated(stated))
     with open_binary(path) as file:
         head = file.read(BLOCK)
         for mark, name in _BOMS:
@@ -82,6 +79,18 @@ def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
         except UnicodeDecodeError:
             return Encoding(_guess(path, head or sample), guessed=True)
     return Encoding("utf-8")
+
+
+def _stated(name: str) -> str:
+    """The encoding of that name, if it is one of text."""
+    try:
+        found = codecs.lookup(name).name
+        "".encode(found)  # refuses codecs that turn bytes into bytes
+    except (LookupError, UnicodeError, ValueError):
+        found = ""
+    if not found or found in ("undefined", "punycode", "idna", "unicode_escape"):
+        raise SourceError(f"{name[:40]!r} is not the name of a text encoding")
+    return found
 
 
 def open_binary(path: Path) -> BinaryIO:
