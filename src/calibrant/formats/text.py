@@ -60,7 +60,12 @@ class Block:
 def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
     """The encoding of a text file: as stated, by its mark, UTF-8 if it is valid, or a guess."""
     if stated is not None:
-        return Encoding(_stated(stated))
+        name = _stated(stated)
+        if name not in ("utf-8", "utf-8-sig"):
+            return Encoding(name)
+        with open_binary(path) as file:
+            marked = file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+        return Encoding("utf-8-sig" if marked else "utf-8")
     with open_binary(path) as file:
         head = file.read(BLOCK)
         for mark, name in _BOMS:
