@@ -314,7 +314,7 @@ def csv_table(
             outcome = scored(rubric, path)
         except SourceError as error:
             promise_source_error(error)
-            odd = touched or not grid.header_is_whole or b"\0" in data
+            odd = touched or not grid.header_is_whole or b"\0" in data or "not CSV" in str(error)
             promise(odd, "a whole header was refused", error)
             return
         text = data.decode(detect_encoding(path).name, "replace")

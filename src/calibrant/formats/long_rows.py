@@ -14,7 +14,6 @@ import numpy as np
 
 from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import UnknownName, nearest
-from calibrant.core.rating import read_flags
 from calibrant.formats.coding import KEYS, Assembler, Batch, as_given, flag_list
 from calibrant.formats.records import Record
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
@@ -57,12 +56,6 @@ class LongRows:
         if "answer" not in value:
             self.assembler.fault(number, "answer", "required, but not there")
             return
-        flags = None if "flags" in ignore else value.get("flags")
-        standing, faults = read_flags(self.coder.rubric, flag_list(flags) if flags else ())
-        for fault in faults:
-            self.assembler.fault(number, "flags", fault.message)
-        if faults:
-            return
         names = ("item" if "item" in value else "id", *KEYS)
         key = tuple(None if name in ignore else _text(value.get(name)) for name in names)
         sheet = self.sheets.get(key)
@@ -79,8 +72,8 @@ class LongRows:
             return
         self.answered[sheet] |= 1 << row
         self._answer(sheet, row, value["answer"])
-        if standing:
-            self.flags.setdefault(sheet, []).extend(standing)
+        if value.get("flags") and "flags" not in ignore:
+            self.flags.setdefault(sheet, []).extend(flag_list(value["flags"]))
 
     def _answer(self, sheet: int, row: int, raw: Any) -> None:
         nothing = raw is None or (isinstance(raw, float) and isnan(raw))

@@ -103,7 +103,11 @@ def parse_rubric(text: str, source: str = "rubric") -> Rubric:
         faults.append(Fault("a rubric is a mapping of keys to values", source=source, line=1))
     if faults:
         raise RubricError(sorted(faults, key=lambda fault: fault.line or 0))
-    return Rubric.model_validate(tree.value)  # raises: something no check above has a name for
+    try:
+        return Rubric.model_validate(tree.value)
+    except ValidationError as error:  # something no check above has a name for
+        told = [Fault(one["msg"], path_text(one["loc"]), source) for one in deepest(error)]
+        raise RubricError(told) from error
 
 
 def _faults(tree: Tree, source: str) -> list[Fault]:
