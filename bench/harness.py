@@ -169,17 +169,18 @@ def timed(work: Callable[[], object]) -> Run:
 def run_process(command: Sequence[str | Path], *, data_limit: int = 0) -> Run:
     """One whole process, start-up included; a ``BenchError`` if it fails."""
     launcher = [PYTHON, "-I", "-S", str(HERE / "launch.py"), str(data_limit)]
-    done = subprocess.run(
-        [*launcher, *map(str, command)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=CLEAN,
-    )
-    told = json.loads(done.stdout) if done.stdout else {"status": done.returncode}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*launcher, *map(str, command)], stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=CLEAN
+    ) as process:
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            process.terminate()  # and the launcher ends its command
+            raise
+    told = json.loads(output) if output else {"status": process.returncode}
     if told["status"] != 0:
-        last = "\n".join(done.stderr.strip().splitlines()[-5:])
+        last = "\n".join(errors.strip().splitlines()[-5:])
         shown = " ".join(map(str, command))[:300]
         raise BenchError(f"{shown}\nended with status {told['status']}\n{last}")
     return Run(told["seconds"], told["cpu"], told["peak"])

@@ -8,6 +8,7 @@ write to (RLIMIT_DATA): heap, stacks and anonymous maps, but not files mapped fo
 import json
 import os
 import resource
+import signal
 import sys
 import time
 
@@ -30,6 +31,7 @@ def main(limit: str, *command: str) -> None:
     """Print wall time, processor time, peak memory and exit status as JSON."""
     before = time.perf_counter()
     child = start(int(limit), list(command))
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGKILL))
     _, status, usage = os.wait4(child, 0)
     report = {
         "seconds": time.perf_counter() - before,

@@ -8,6 +8,7 @@ a measurement could not be made.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -87,6 +88,7 @@ def main() -> int:
         return 0
     picked = chosen(options.area, known)
     rows = options.rows or (100_000 if options.quick else 1_000_000)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up, as on Ctrl-C
     show_machine(machine())
     results = [
         run_area(name, known[name], parts, rows, options.quick) for name, parts in picked.items()

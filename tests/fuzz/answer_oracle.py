@@ -19,7 +19,7 @@ from calibrant.formats.coding import KNOWN
 from calibrant.formats.score_file import ScoreRun
 
 KEYS = ("rater", "round", "occasion")
-OF_A_SHEET = ("id", *KEYS, "flags")
+OF_A_SHEET = ("id", *KEYS)
 """Fields whose faults are about a whole sheet, also where the sheet is made of long rows."""
 
 

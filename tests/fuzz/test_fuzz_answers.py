@@ -43,6 +43,7 @@ from tests.fuzz.test_fuzz_items import csv_rows
 from calibrant import load_rubric
 from calibrant.core.errors import SourceError
 from calibrant.core.rubric import Rubric
+from calibrant.formats.json_text import BadJson, parse_json
 from calibrant.formats.tables import open_xlsx
 from calibrant.formats.text import detect_encoding
 
@@ -131,6 +132,16 @@ def is_long(record: Any) -> bool:
     return isinstance(record, dict) and "criterion" in record and "answers" not in record
 
 
+def first_readable(lines: list[str]) -> Any:
+    """The record that decides the form of a file."""
+    for line in lines:
+        try:
+            return parse_json(line)
+        except BadJson:
+            continue
+    return None
+
+
 def read_jsonl(rubric: Rubric, path: Path, data: bytes, pristine: set[str]) -> None:
     try:
         outcome = scored(rubric, path)
@@ -138,8 +149,9 @@ def read_jsonl(rubric: Rubric, path: Path, data: bytes, pristine: set[str]) -> N
         promise_source_error(error)
         promise(not _readable(data), "plain UTF-8 is read line by line", error)
         return
+    lines = data.decode(detect_encoding(path).name, "replace").split("\n")
+    long = is_long(first_readable(lines))
     with deep_stack():
-        lines = data.decode(detect_encoding(path).name, "replace").split("\n")
         records: dict[int, Any] = {}
         broken: set[int] = set()
         for number, line in enumerate(lines, 1):
@@ -153,7 +165,7 @@ def read_jsonl(rubric: Rubric, path: Path, data: bytes, pristine: set[str]) -> N
         promise(
             outcome.bad <= records.keys(), "a fault names a line that is not there", outcome.bad
         )
-        if records and is_long(records[min(records)]):
+        if long:
             promise_long(rubric, outcome, records, table=False)
             return
         good = {number: records[number] for number in records if number not in outcome.bad}
@@ -315,7 +327,7 @@ def csv_table(
         except SourceError as error:
             promise_source_error(error)
             odd = touched or not grid.header_is_whole or b"\0" in data or "not CSV" in str(error)
-            promise(odd, "a whole header was refused", error)
+            promise(odd or not grid.header_is_whole, "a whole header was refused", error)
             return
         text = data.decode(detect_encoding(path).name, "replace")
         names, rows, lost = csv_rows(text)

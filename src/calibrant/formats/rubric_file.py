@@ -106,8 +106,8 @@ def parse_rubric(text: str, source: str = "rubric") -> Rubric:
     try:
         return Rubric.model_validate(tree.value)
     except ValidationError as error:  # something no check above has a name for
-        told = [Fault(one["msg"], path_text(one["loc"]), source) for one in deepest(error)]
-        raise RubricError(told) from error
+        rest = [Fault(one["msg"], path_text(one["loc"]), source) for one in deepest(error)]
+        raise RubricError(rest) from error
 
 
 def _faults(tree: Tree, source: str) -> list[Fault]:
