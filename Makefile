@@ -26,7 +26,7 @@ demo: $(STAMP) ## score the three example sets and show the verdicts
 	done
 
 test: $(STAMP) lint ## check everything and run all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/fuzz
 
 lint: $(STAMP) ## style, types, and the direction of imports
 	$(BIN)/ruff format --check src tests bench docs

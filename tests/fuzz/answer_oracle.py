@@ -19,7 +19,7 @@ from calibrant.formats.coding import KNOWN
 from calibrant.formats.score_file import ScoreRun
 
 KEYS = ("rater", "round", "occasion")
-OF_A_SHEET = ("id", *KEYS)
+OF_A_SHEET = ("id", *KEYS, "flags")
 """Fields whose faults are about a whole sheet, also where the sheet is made of long rows."""
 
 
@@ -109,24 +109,24 @@ def folded_sheets(
     """Sheets from long rows that were found good, without those that a fault throws out whole."""
     bad_rows = {fault.record for fault in faults if fault.path not in OF_A_SHEET}
     bad_sheets = {fault.record for fault in faults if fault.path in OF_A_SHEET}
+    thrown_out = {_keys_of(record) for number, record in records.items() if number in bad_sheets}
     sheets: dict[tuple[str | None, ...], Sheet] = {}
-    out = []
     for number, record in records.items():
         if number in bad_rows:
             continue
-        keys = (
-            text_of(record.get("item", record.get("id"))),
-            *(text_of(record.get(k)) for k in KEYS),
-        )
-        if keys not in sheets:
-            sheets[keys] = Sheet(number, keys, {}, [])
-            if number not in bad_sheets:
-                out.append(sheets[keys])
+        keys = _keys_of(record)
+        sheet = sheets.setdefault(keys, Sheet(number, keys, {}, []))
         answer = record["answer"]
         if not (table and is_empty(answer)):
-            sheets[keys].answers[str(record["criterion"])] = answer
-        sheets[keys].flags += flags_of(record.get("flags") or None)
-    return out
+            sheet.answers[str(record["criterion"])] = answer
+        sheet.flags += flags_of(record.get("flags") or None)
+    return [sheet for keys, sheet in sheets.items() if keys not in thrown_out]
+
+
+def _keys_of(record: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """What tells the sheet of a long row from all others."""
+    name = record.get("item", record.get("id"))
+    return (text_of(name), *(text_of(record.get(key)) for key in KEYS))
 
 
 def is_empty(cell: Any) -> bool:
