@@ -61,6 +61,11 @@ def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
     """The encoding of a text file: as stated, by its mark, UTF-8 if it is valid, or a guess."""
     if stated is not None:
         name = _stated(stated)
+        if name in ("utf-16", "utf-32"):  # without its mark, the usual order of bytes
+            with open_binary(path) as file:
+                head = file.read(4)
+            marked = any(head.startswith(mark) for mark, each in _BOMS if each == name)
+            return Encoding(name if marked else f"{name}-le")
         if name not in ("utf-8", "utf-8-sig"):
             return Encoding(name)
         with open_binary(path) as file:
@@ -94,7 +99,7 @@ def _stated(name: str) -> str:
     except (LookupError, UnicodeError, ValueError):
         found = ""
     if not found or found in ("undefined", "punycode", "idna", "unicode_escape"):
-        raise SourceError(f"{name[:40]!r} is not the name of a text encoding")
+        raise SourceError(f"{name[:40]!r} is not the name of an encoding of text")
     return found
 
 

@@ -18,7 +18,7 @@ from polars.io.plugins import register_io_source
 
 from calibrant.core.errors import SourceError
 
-FORMULA = r"^[=+\-@\t\r]"
+FORMULA = r"^\s*[=+\-@]|^[\t\r\n]"
 """How a cell begins that a spreadsheet takes for a formula."""
 
 
