@@ -60,17 +60,7 @@ class Block:
 def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
     """The encoding of a text file: as stated, by its mark, UTF-8 if it is valid, or a guess."""
     if stated is not None:
-        name = _stated(stated)
-        if name in ("utf-16", "utf-32"):  # without its mark, the usual order of bytes
-            with open_binary(path) as file:
-                head = file.read(4)
-            marked = any(head.startswith(mark) for mark, each in _BOMS if each == name)
-            return Encoding(name if marked else f"{name}-le")
-        if name not in ("utf-8", "utf-8-sig"):
-            return Encoding(name)
-        with open_binary(path) as file:
-            marked = file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
-        return Encoding("utf-8-sig" if marked else "utf-8")
+        return _as_stated(path, _stated(stated))
     with open_binary(path) as file:
         head = file.read(BLOCK)
         for mark, name in _BOMS:
@@ -89,6 +79,20 @@ def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
         except UnicodeDecodeError:
             return Encoding(_guess(path, head or sample), guessed=True)
     return Encoding("utf-8")
+
+
+def _as_stated(path: Path, name: str) -> Encoding:
+    """The stated encoding, with or without its mark, as the file has it."""
+    family = {"utf-8": "utf-8-sig", "utf-8-sig": "utf-8-sig"}.get(name, name)
+    marks = [mark for mark, each in _BOMS if each == family]
+    if not marks:
+        return Encoding(name)
+    with open_binary(path) as file:
+        head = file.read(4)
+    if any(head.startswith(mark) for mark in marks):
+        return Encoding(family)
+    # without its mark: plain UTF-8, or the usual order of bytes
+    return Encoding("utf-8" if family == "utf-8-sig" else f"{family}-le")
 
 
 def _stated(name: str) -> str:
