@@ -9,13 +9,13 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
-from calibrant.cli.items import items
+from calibrant.cli.main import cli
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(items, [str(one) for one in arguments])
+    return CliRunner().invoke(cli, ["items", *map(str, arguments)])
 
 
 @pytest.mark.parametrize(

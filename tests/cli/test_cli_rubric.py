@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibrant import builtin_names, load_rubric
-from calibrant.cli.rubric import rubric
+from calibrant.cli.main import cli
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(rubric, [str(one) for one in arguments])
+    return CliRunner().invoke(cli, ["rubric", *map(str, arguments)])
 
 
 def test_init_writes_a_rubric_that_is_valid_and_its_schema(tmp_path: Path) -> None:

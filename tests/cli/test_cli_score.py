@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibrant import load_rubric
-from calibrant.cli.score import score
+from calibrant.cli.main import cli
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COACHING = EXAMPLES / "coaching-conversation"
@@ -20,7 +20,7 @@ ALL_YES = dict.fromkeys(load_rubric("coaching-conversation").criterion_ids, "YES
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(score, [str(one) for one in arguments])
+    return CliRunner().invoke(cli, ["score", *map(str, arguments)])
 
 
 def write_sheets(path: Path, *sheets: dict[str, Any]) -> Path:
