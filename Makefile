@@ -26,7 +26,7 @@ demo: $(STAMP) ## score the three example sets and show the verdicts
 	done
 
 test: $(STAMP) lint ## check everything and run all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/fuzz --ignore tests/formats
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## style, types, and the direction of imports
 	$(BIN)/ruff format --check src tests bench docs
@@ -38,7 +38,7 @@ bench: $(STAMP) ## measure our speed beside our peers' (AREAS="score" for some)
 	$(BIN)/python bench/run.py $(AREAS)
 
 fuzz: $(STAMP) ## throw broken files at every reader (FUZZ_CASES=50000)
-	CALIBRANT_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -n 2 tests/fuzz tests/formats
+	CALIBRANT_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -n 2 tests/fuzz
 
 format: $(STAMP) ## put the source into its format
 	$(BIN)/ruff format src tests bench docs

@@ -665,13 +665,14 @@ def test_flags_that_cannot_be_read_are_told(tmp_path: Path, flags: Any) -> None:
     assert set(told(faults)) == {(1, "flags")}
 
 
-def test_a_bad_flag_is_told_of_its_sheet(tmp_path: Path) -> None:
+def test_a_bad_flag_is_told_of_its_row_and_throws_out_the_sheet(tmp_path: Path) -> None:
     long = text(
         tmp_path / "l.csv",
-        "item,criterion,answer,flags\na,realism,5,\na,clarity,5,\na,usefulness,5,nothing\n",
+        "item,criterion,answer,flags\na,realism,5,\nb,realism,4,\na,clarity,5,nothing\n",
     )
-    _, faults, _ = scored(PLANS, long)
-    assert told(faults) == [(1, "flags")]
+    rows, faults, _ = scored(PLANS, long)
+    assert told(faults) == [(3, "flags")]
+    assert [row["id"] for row in rows] == ["b"]
 
 
 def test_a_long_quotation_does_not_hide_what_became_of_a_flag(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def folded_sheets(
         answer = record["answer"]
         if not (table and is_empty(answer)):
             sheet.answers[str(record["criterion"])] = answer
-        sheet.flags += flags_of(record.get("flags") or None)
+        sheet.flags += flags_of(record.get("flags"))
     return [sheet for keys, sheet in sheets.items() if keys not in thrown_out]
 
 

@@ -1,4 +1,4 @@
-"""Content hashes: the identity of documents and items.
+"""Names and content hashes: the identity of items, raters and documents.
 
 A hash carries the name of its algorithm, so that a later change of algorithm is visible
 and old hashes stay readable. It is taken over canonical JSON: sorted keys, no spaces,
@@ -12,6 +12,19 @@ import json
 from decimal import Decimal
 
 TAG = "sha256"
+MAX_NAME = 500
+NAME_RULE = f"must be a text of at most {MAX_NAME} printable characters, or a whole number"
+
+
+def read_name(raw: object) -> str:
+    """The name of an item or a rater as text, empty where it cannot be one.
+
+    7, "7", " 7 " and the 7.0 of a spreadsheet are one name.
+    """
+    if isinstance(raw, float) and raw.is_integer():
+        raw = int(raw)
+    text = str(raw).strip() if isinstance(raw, str | int) and not isinstance(raw, bool) else ""
+    return text if len(text) <= MAX_NAME and text.isprintable() else ""
 
 
 def canonical(value: object) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from calibrant.core.answer import NA
 from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import Fault, suggestion
+from calibrant.core.ids import MAX_NAME, NAME_RULE, read_name
 from calibrant.core.rating import RATER_KINDS, as_text, read_answer, read_flags
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
@@ -28,7 +29,8 @@ KEYS = ("rater", "round", "occasion")
 """What tells apart several sheets about one item."""
 KNOWN = RECORD_FIELDS
 """Fields of a sheet or columns of a wide table that are not criteria."""
-MAX_ID = 500
+_PLAIN_NAME = rf"^[!-~]{{1,{MAX_NAME}}}$"
+"""Names that need no reading: letters, digits and signs of ASCII, no spaces."""
 
 OnFault: TypeAlias = Callable[[Fault], None]
 
@@ -172,7 +174,9 @@ class Assembler:
         if "flags" in fields:
             for at, value in enumerate(_listed(fields["flags"])):
                 if value is not None and value not in ("", []):
-                    flags[at] = self._flag_bits(value, numbers[at], good, at)
+                    bits = self.flag_bits(value, numbers[at])
+                    good[at] &= bits is not None
+                    flags[at] = bits or 0
         out = Batch(pl.DataFrame(columns), codes, flags, given, np.asarray(numbers, np.int64))
         return out.keep(good)
 
@@ -191,24 +195,19 @@ class Assembler:
             column = values.cast(pl.String)
         else:
             listed = [None] * len(numbers) if values is None else list(values)
-            try:
-                column = pl.Series(listed, dtype=pl.String)
-            except (TypeError, OverflowError):  # not all of them are texts
-                column = pl.Series([_name(value) for value in listed], dtype=pl.String)
-        column = column.str.strip_chars().alias(name)
-        wrong = (
-            (column.str.len_chars() == 0)
-            | (column.str.len_chars() > MAX_ID)
-            | column.str.contains(r"\p{C}")
-        ).fill_null(not optional)
+            if not {type(value) for value in listed} <= {str, type(None)}:
+                listed = [None if value is None else read_name(value) for value in listed]
+            column = pl.Series(name, listed, dtype=pl.String)
+        unsure = ~column.str.contains(_PLAIN_NAME)
+        if unsure.any():
+            places = unsure.arg_true()
+            read = [read_name(value) for value in column.gather(places).to_list()]
+            column = column.scatter(places, pl.Series(read, dtype=pl.String))
+        wrong = (column == "").fill_null(not optional)
         for at in wrong.arg_true().to_list():
             good[at] = False
-            self.fault(
-                numbers[at],
-                name,
-                f"must be a text of at most {MAX_ID} printable characters, or a whole number",
-            )
-        return column
+            self.fault(numbers[at], name, NAME_RULE)
+        return column.alias(name)
 
     def _same_keys(
         self, columns: dict[str, pl.Series], numbers: Sequence[int], good: NDArray[np.bool_]
@@ -267,16 +266,18 @@ class Assembler:
             "`calibrant rubric diff`, and `--ignore rubric` to score all the same"
         )
 
-    def _flag_bits(self, value: Any, number: int, good: NDArray[np.bool_], at: int) -> int:
+    def flag_bits(self, value: Any, number: int) -> int | None:
+        """Red flags of a record as bits; None where one cannot be read, which is told."""
         key = value if isinstance(value, str) else None
         if key is not None and key in self._flags:
             return self._flags[key]
         standing, faults = read_flags(self.coder.rubric, flag_list(value))
         for fault in faults:
-            good[at] = False
             self.fault(number, "flags", fault.message)
+        if faults:
+            return None
         bits = self.coder.book.flag_bits(standing)
-        if key is not None and not faults and len(self._flags) < 10_000:
+        if key is not None and len(self._flags) < 10_000:
             self._flags[key] = bits
         return bits
 
@@ -293,21 +294,6 @@ def _listed(values: Sequence[Any] | pl.Series) -> Sequence[Any]:
 def _names(kind: pl.DataType) -> bool:
     """Whether a column of this type holds names: texts or whole numbers."""
     return kind.is_integer() or isinstance(kind, pl.String | pl.Categorical | pl.Enum)
-
-
-def _name(value: Any) -> str | None:
-    """A name as text; what cannot be one becomes empty and is told."""
-    match value:
-        case None | str():
-            return value
-        case bool():
-            return ""
-        case int():
-            return str(value)
-        case float():
-            return str(int(value)) if value.is_integer() else ""
-        case _:
-            return ""
 
 
 def flag_list(value: Any) -> list[Any]:

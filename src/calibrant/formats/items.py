@@ -17,13 +17,13 @@ from pydantic_core import ErrorDetails
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault
+from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
 from calibrant.core.structure import path_text
 from calibrant.formats.conversations import SHAPES, exchanges_of
 from calibrant.formats.pydantic_errors import deepest
 from calibrant.formats.records import Record, Records, read_records
 
-MAX_ID = 500
 KINDS: dict[ItemType, type[Item]] = {
     "plan": Plan,
     "response": Response,
@@ -194,14 +194,8 @@ def _shape(record: Any, kind: ItemType, number: int) -> tuple[dict[str, Any], li
 
 
 def _id(record: Mapping[str, Any], number: int) -> tuple[str, list[Fault]]:
-    raw = record.get("id", record.get("item", f"record-{number}"))
-    if isinstance(raw, float) and raw.is_integer():
-        raw = int(raw)  # what a spreadsheet makes of 12
-    text = str(raw).strip() if isinstance(raw, str | int) and not isinstance(raw, bool) else ""
-    if not text or len(text) > MAX_ID or not text.isprintable():
-        what = f"must be a text of at most {MAX_ID} printable characters, or a whole number"
-        return "", [Fault(what, path="id")]
-    return text, []
+    name = read_name(record.get("id", record.get("item", f"record-{number}")))
+    return name, [] if name else [Fault(NAME_RULE, path="id")]
 
 
 def _split(record: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import UnknownName, nearest
+from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.formats.coding import KEYS, Assembler, Batch, as_given, flag_list
 from calibrant.formats.records import Record
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
@@ -34,6 +35,7 @@ class LongRows:
         self.first: list[int] = []
         self.given: dict[tuple[int, int], str | None] = {}
         self.flags: dict[int, list[Any]] = {}
+        self.thrown_out: set[int] = set()
         self._rows: dict[Any, int] = {}
         self._known: dict[str, str | None] = dict.fromkeys(RECORD_FIELDS)
         """Fields that have come up, and what a misspelt one was meant to be."""
@@ -49,15 +51,15 @@ class LongRows:
                 self._take(record.number, record.value)
 
     def _take(self, number: int, value: Mapping[str, Any]) -> None:
-        ignore = self.assembler.ignore
         row = self._row(number, value.get("criterion"))
         if row is None or not self._plain(number, value) or not self._spelled(number, value):
             return
         if "answer" not in value:
             self.assembler.fault(number, "answer", "required, but not there")
             return
-        names = ("item" if "item" in value else "id", *KEYS)
-        key = tuple(None if name in ignore else _text(value.get(name)) for name in names)
+        key = self._key(number, value)
+        if key is None:
+            return
         sheet = self.sheets.get(key)
         if sheet is None:
             sheet = self.sheets[key] = len(self.codes)
@@ -72,8 +74,29 @@ class LongRows:
             return
         self.answered[sheet] |= 1 << row
         self._answer(sheet, row, value["answer"])
-        if value.get("flags") and "flags" not in ignore:
-            self.flags.setdefault(sheet, []).extend(flag_list(value["flags"]))
+        self._raise_flags(sheet, number, value.get("flags"))
+
+    def _key(self, number: int, value: Mapping[str, Any]) -> tuple[str | None, ...] | None:
+        """What tells the sheet of a row from all others; None where a name cannot be one."""
+        ignore = self.assembler.ignore
+        raw = [value.get("item", value.get("id"))]
+        raw += [None if name in ignore else value.get(name) for name in KEYS]
+        key = tuple(None if one is None else read_name(one) for one in raw)
+        wrong = [name for name, one in zip(("id", *KEYS), key, strict=True) if one == ""]
+        if key[0] is None:
+            wrong = ["id", *wrong]
+        for name in wrong:
+            self.assembler.fault(number, name, NAME_RULE)
+        return None if wrong else key
+
+    def _raise_flags(self, sheet: int, number: int, flags: Any) -> None:
+        """Flags of a row stand for its sheet; one that cannot be read throws the sheet out."""
+        if flags is None or flags in ("", []) or "flags" in self.assembler.ignore:
+            return
+        if self.assembler.flag_bits(flags, number) is None:
+            self.thrown_out.add(sheet)
+        else:
+            self.flags.setdefault(sheet, []).extend(flag_list(flags))
 
     def _answer(self, sheet: int, row: int, raw: Any) -> None:
         nothing = raw is None or (isinstance(raw, float) and isnan(raw))
@@ -122,30 +145,18 @@ class LongRows:
     def batches(self) -> Iterator[Batch]:
         """The sheets, in the order in which their first rows came."""
         keys = list(self.sheets)
-        named = [
-            name for at, name in enumerate(KEYS, 1) if any(key[at] is not None for key in keys)
-        ]
-        for start in range(0, len(keys), SHEETS):
-            part = keys[start : start + SHEETS]
-            stop = start + len(part)
-            fields: dict[str, list[Any]] = {"id": [key[0] for key in part]}
+        kept = [at for at in range(len(keys)) if at not in self.thrown_out]
+        named = [name for at, name in enumerate(KEYS, 1) if any(keys[one][at] for one in kept)]
+        for start in range(0, len(kept), SHEETS):
+            part = kept[start : start + SHEETS]
+            fields: dict[str, list[Any]] = {"id": [keys[at][0] for at in part]}
             for name in named:
-                fields[name] = [key[1 + KEYS.index(name)] for key in part]
-            fields["flags"] = [self.flags.get(at) for at in range(start, stop)]
-            codes = np.frombuffer(b"".join(self.codes[start:stop]), np.uint8)
+                fields[name] = [keys[at][1 + KEYS.index(name)] for at in part]
+            fields["flags"] = [self.flags.get(at) for at in part]
+            codes = np.frombuffer(b"".join(self.codes[at] for at in part), np.uint8)
             table = np.ascontiguousarray(codes.reshape(len(part), -1).T)
+            place = {at: column for column, at in enumerate(part)}
             given = {
-                (row, at - start): text
-                for (row, at), text in self.given.items()
-                if start <= at < stop
+                (row, place[at]): text for (row, at), text in self.given.items() if at in place
             }
-            yield self.assembler.batch(self.first[start:stop], fields, table, given)
-
-
-def _text(value: Any) -> Any:
-    """A key as the assembler reads it: 7 and "7" are one rater."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return value.strip() if isinstance(value, str) else None if value is None else ""
+            yield self.assembler.batch([self.first[at] for at in part], fields, table, given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Literal, TypeAlias
 
 from calibrant.core.errors import Fault, SourceError
@@ -61,9 +62,13 @@ def file_kind(path: Path) -> FileKind:
 
 def require_file(path: Path) -> None:
     """A clear error where there is no file to read."""
-    if not path.exists():
-        raise SourceError(f"{path}: no such file")
-    if not path.is_file():
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise SourceError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:  # a folder one may not enter, a name no file can have
+        raise SourceError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if not S_ISREG(mode):
         raise SourceError(f"{path}: not a file")
 
 
@@ -87,9 +92,13 @@ def _jsonl(path: Path, encoding: str | None) -> Records:
     found = detect_encoding(path, encoding)
 
     def stream() -> Iterator[Record]:
+        empty = True
         for number, line in read_lines(path, found):
             if line.strip():
+                empty = False
                 yield parse_line(path, number, line)
+        if empty:
+            raise SourceError(f"{path}: the file is empty")
 
     return Records("jsonl", stream(), found.notes(path))
 

@@ -7,9 +7,6 @@ numbers, truth values and dates in XLSX and Parquet.
 from __future__ import annotations
 
 import csv
-import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -21,11 +18,8 @@ from typing import Any
 
 from calibrant.core.errors import Fault, SourceError
 from calibrant.formats.text import MAX_LINE, detect_encoding, read_lines
+from calibrant.formats.workbook_guard import inspect_workbook
 
-MAX_UNPACKED = 512 * 1024 * 1024
-"""What a workbook may unpack to, in bytes."""
-MAX_CELLS = 50_000_000
-"""The largest rectangle of cells a sheet may span, empty ones included."""
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -107,7 +101,7 @@ def _header(path: Path, cells: Sequence[Any]) -> tuple[str, ...]:
 
 def open_xlsx(path: Path) -> Table:
     """The first sheet of a workbook that holds anything."""
-    has_errors = _inspect(path)
+    has_errors = inspect_workbook(path)
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
@@ -166,67 +160,3 @@ def folded(source: str, names: Sequence[str]) -> list[str]:
         if name in bare[:at]:
             raise SourceError(f"{source}: two columns are named {name!r}")
     return bare
-
-
-def _inspect(path: Path) -> bool:
-    """Unpack the workbook once, piece by piece, before anything holds it in memory.
-
-    Refuses what is too large; tells whether cells hold error values, which the reader hides.
-    """
-    unpacked, has_errors = 0, False
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
-                with archive.open(member) as stream:
-                    sheet = re.fullmatch(r"xl/worksheets/[^/]+\.xml", member.filename) is not None
-                    watch = _SheetWatch(path) if sheet else None
-                    unpacked += _measure(path, stream, watch, MAX_UNPACKED - unpacked)
-                    has_errors |= watch is not None and watch.has_errors
-    except SourceError:
-        raise
-    except OSError as error:
-        raise SourceError(f"{path}: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-        raise SourceError(f"{path}: not a readable workbook: {error}") from error
-    return has_errors
-
-
-def _measure(path: Path, stream: Any, watch: _SheetWatch | None, allowance: int) -> int:
-    """Bytes of one member; refuses too many."""
-    size = 0
-    while piece := stream.read(1024 * 1024):
-        size += len(piece)
-        if size > allowance:
-            limit = MAX_UNPACKED // (1024 * 1024)
-            raise SourceError(f"{path}: unpacks to more than {limit} MB; refused")
-        if watch is not None:
-            watch.see(piece)
-    return size
-
-
-class _SheetWatch:
-    """Looks at a sheet as it is unpacked: how many cells it spans, whether any is an error."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows, self.columns = path, 1, 1
-        self.has_errors = False
-        self._tail = b""
-
-    def see(self, piece: bytes) -> None:
-        """The next piece; refuses a sheet that spans too many cells."""
-        text = self._tail + piece
-        for letters, digits in re.findall(rb'\br="([A-Z]{0,4})(\d{1,9})"', text):
-            self.rows = max(self.rows, int(digits))
-            self.columns = max(self.columns, _column(letters))
-        self.has_errors |= b't="e"' in text
-        self._tail = text[-24:]
-        if self.rows * self.columns > MAX_CELLS:
-            span = f"{self.rows:,} rows by {self.columns:,} columns"
-            raise SourceError(f"{self.path}: a sheet spans {span}; refused")
-
-
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return max(1, number)

@@ -109,8 +109,8 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
             fields = frame.drop_in_place(name).struct.unnest()
             for offset, field in enumerate(fields):
                 frame.insert_column(at + offset, field.alias(f"{name}.{field.name}"))
-    lists = pl.selectors.list() if hasattr(pl, "selectors") else pl.col(pl.List(pl.String))
-    frame = frame.with_columns(lists.list.join(";"))
+    frame = frame.with_columns(pl.selectors.list().list.join(";"))
+    frame = frame.with_columns(pl.selectors.enum().cast(pl.String))
     text = pl.col(pl.String)
     unsafe = text.str.contains(FORMULA)
     return frame.with_columns(pl.when(unsafe).then("'" + text).otherwise(text).name.keep())
