@@ -1,4 +1,4 @@
-"""Content hashes: equal for equal content, different for any other."""
+"""Names read by one rule; hashes equal for equal content, different for any other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant import Rubric
-from calibrant.core.ids import canonical, content_hash
+from calibrant.core.ids import canonical, content_hash, read_name
 
 Build = Callable[..., Rubric]
 JSON = st.recursive(
@@ -124,3 +124,15 @@ def test_a_rubric_cannot_be_changed_in_place(small: Build) -> None:
 
 def test_a_rubric_is_named_by_id_and_version(small: Build) -> None:
     assert small().name == "small@1.9"
+
+
+@pytest.mark.parametrize("raw", ["7", 7, 7.0, " 7 ", "\u00a07\n", "\x1c7"])
+def test_one_name_in_many_spellings(raw: object) -> None:
+    assert read_name(raw) == "7"
+
+
+@pytest.mark.parametrize(
+    "raw", [None, True, 7.5, "", "  ", "a\u00a0b", "a\nb", "a\u202eb", "x" * 501, [], {}, b"7"]
+)
+def test_what_cannot_be_a_name_is_empty(raw: object) -> None:
+    assert read_name(raw) == ""

@@ -15,6 +15,7 @@ from tests.formats.workbooks import save_rows
 
 from calibrant import load_rubric, parse_rubric
 from calibrant.core.errors import Fault, RecordError, RubricError, SourceError
+from calibrant.core.ids import read_name
 from calibrant.core.rubric import Rubric
 from calibrant.core.scoring import score
 from calibrant.formats.items import read_items
@@ -883,6 +884,36 @@ def test_rows_after_a_broken_quote_are_not_left_out_in_silence(tmp_path: Path) -
     assert found + len({fault.record for fault in faults}) == 52
 
 
+# -- names
+
+ODD_NAMES = ["a\u00a0b", "a\u2028b", " a ", "a\tb", "\x1ca", "é ", "a\u200bb", "x" * 501, "名 前"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_items_and_answers_in_every_form_take_the_same_names(tmp_path: Path, name: str) -> None:
+    expected = [read_name(name)] if read_name(name) else []
+    items = sheets(tmp_path / "items.jsonl", {"id": name, "content": "words"})
+    assert [item.id for item in read_items(items).items] == expected
+    frame = pl.DataFrame({"id": [name], "CQ1": ["YES"]})
+    frame.write_parquet(tmp_path / "wide.parquet")
+    long = {"item": name, "criterion": "CQ1", "answer": "YES"}
+    for path in (
+        sheets(tmp_path / "sheets.jsonl", {"id": name, "answers": {"CQ1": "YES"}}),
+        sheets(tmp_path / "long.jsonl", long),
+        tmp_path / "wide.parquet",
+    ):
+        rows, faults, _ = scored(COACHING, path)
+        assert [row["id"] for row in rows] == expected
+        assert told(faults) == ([] if expected else [(1, "id")])
+
+
+def test_every_long_row_with_a_bad_name_is_told(tmp_path: Path) -> None:
+    row = {"criterion": "CQ1", "answer": "YES"}
+    path = sheets(tmp_path / "a.jsonl", {"item": [], **row}, row, {"item": {}, "rater": "", **row})
+    rows, faults, _ = scored(COACHING, path)
+    assert (rows, told(faults)) == ([], [(1, "id"), (2, "id"), (3, "id"), (3, "rater")])
+
+
 # -- what a run does with bad records
 
 
@@ -896,7 +927,7 @@ def test_without_leave_bad_records_end_the_run_with_all_of_them(tmp_path: Path) 
     run = ScoreRun(COACHING, path)
     with pytest.raises(RecordError) as caught:
         list(run.frames())
-    assert [fault.record for fault in caught.value.faults] == [3, 2]
+    assert [fault.record for fault in caught.value.faults] == [2, 3]
     assert run.summary.bad_records == 2
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calibrant import load_rubric, score_file
+from calibrant import load_rubric, parse_rubric, score_file
 from calibrant.core.errors import RecordError, SourceError
 from calibrant.core.scoring import score
 from calibrant.formats.score_file import ScoreRun
@@ -154,6 +154,32 @@ def test_junk_answers_are_no_formulas_either(tmp_path: Path, raw: str) -> None:
         (row,) = csv.DictReader(file, strict=True)
     assert row["raw.CQ1"].lstrip("'") == raw
     assert row["raw.CQ1"].lstrip()[:1] not in ("=", "+", "-", "@")
+
+
+def test_answers_that_look_like_formulas_are_none(tmp_path: Path) -> None:
+    plus_minus = parse_rubric(
+        """
+id: signs
+version: "1.0"
+title: Signs
+item_type: free
+summary: Plus or minus.
+scales:
+  - kind: choice
+    id: sign
+    values: [{value: "+", meaning: good, points: 1}, {value: "-", meaning: bad, points: 0}]
+criteria:
+  - {id: c, title: Sign, scale: sign, question: Is it good?, na: {policy: excluded}}
+aggregation: {kind: dimensions, pass_mark: none}
+agreement: none
+"""
+    )
+    answers = sheets(tmp_path / "a.jsonl", {"id": "a", "answers": {"c": "-"}})
+    out = tmp_path / "verdicts.csv"
+    score_file(plus_minus, answers, out)
+    with out.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file, strict=True)
+    assert (row["raw.c"], row["effective.c"]) == ("'-", "'-")
 
 
 def test_other_forms_keep_such_names_as_they_are(tmp_path: Path) -> None:

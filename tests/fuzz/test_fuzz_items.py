@@ -131,7 +131,8 @@ def read_jsonl(path: Path, kind: ItemType | None, data: bytes) -> None:
         read = Read(path, kind)
     except SourceError as error:
         promise_source_error(error)
-        promise(not _plain_text(data), "plain UTF-8 is read line by line", error)
+        empty = not data.decode("utf-8-sig", "replace").strip()
+        promise(empty or not _plain_text(data), "plain UTF-8 is read line by line", error)
         return
     with deep_stack():
         records: dict[int, Any] = {}

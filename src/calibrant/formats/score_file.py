@@ -218,7 +218,7 @@ class ScoreRun:
                 yield kept, scored
             self._on_progress(self._file.progress, self.summary.sheets)
         if self._bad and not self.skip_bad:
-            raise RecordError(self._faults)
+            raise RecordError(sorted(self._faults, key=lambda fault: fault.record or 0))
 
     def _ahead(self) -> Iterator[Batch]:
         """The batches, the next one being read while the last one is in work."""
