@@ -37,6 +37,7 @@ def from_arrays(book: Scorebook, scored: Scored, rows: int) -> pl.DataFrame:
     """The first rows of scored arrays in the same fields, by plain means."""
     assert scored.units is not None and scored.category_units is not None
     names = np.array(criteria(), object)
+    gated = names[list(book.gated)]
     shares = {
         table.id: [round(int(unit) / table.denominator, 3) for unit in units[:rows]]
         for table, units in zip(book.categories, scored.category_units, strict=True)
@@ -47,7 +48,7 @@ def from_arrays(book: Scorebook, scored: Scored, rows: int) -> pl.DataFrame:
         "score": [round(int(unit) / book.denominator, 3) for unit in scored.units[:rows]],
         "category_scores": pl.DataFrame(shares).to_struct(),
         "failed_checks": [names[hit].tolist() for hit in scored.failed[:, :rows].T],
-        "failed_safety": [names[hit].tolist() for hit in scored.shut[:, :rows].T],
+        "failed_safety": [gated[hit].tolist() for hit in scored.shut[:, :rows].T],
         "safety_gate_failed": scored.shut[:, :rows].any(axis=0).tolist(),
     }
     return _fields(pl.DataFrame(columns))

@@ -1,7 +1,8 @@
 """The coaching rubric as a plain function over one sheet, and three programs around it.
 
 This is what scoring looks like without calibrant: a dict of answers in, a dict of results out,
-in a loop. It needs nothing but the standard library, and polars where a file is Parquet.
+in a loop. The function has the shape the rubric's document gives it: tables and helpers inside,
+a pass over the answers for each result. It needs nothing but the standard library, and polars where a file is Parquet.
 
     row_score.py rows IN.parquet SECONDS.json [OUT.parquet]    time the function alone
     row_score.py parquet IN.parquet OUT.parquet                a whole file
@@ -17,42 +18,45 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WEIGHTED = (
-    ("comprehension", 0.15, ("CQ1", "CQ2")),
-    ("connection", 0.20, ("CQ3", "CQ6")),
-    ("naturalness", 0.15, ("CP2", "CP4", "CP5")),
-    ("multi_topic", 0.30, ("MT1", "MT2", "MT3", "MT6")),
-    ("context_use", 0.20, ("MT4", "MT5")),
-)
-GATE = ("CQ8", "CQ9")
-ALWAYS_ASSESSED = frozenset({"CQ1", "CQ8", "CP2", "MT1", "MT6"})
-"""Criteria to which NA is no answer."""
-PASS_MARK = 0.80
+NAMES = ("comprehension", "connection", "naturalness", "multi_topic", "context_use")
 WARM_UP = 2_000
-
-
-def meets(criterion: str, answer: str) -> bool:
-    """Whether an answer (YES, NO, NA or ERROR) counts in favour of the sheet."""
-    if answer == "NA":
-        return criterion not in ALWAYS_ASSESSED
-    return answer == "YES"
 
 
 def score_sheet(answers: dict[str, str]) -> dict[str, Any]:
     """Everything the rubric says about one sheet; an answer that is not there is an ERROR."""
-    total = 0.0
-    categories = {}
-    for name, weight, criteria in WEIGHTED:
-        met = [meets(one, answers.get(one, "ERROR")) for one in criteria]
-        share = sum(met) / len(met)
-        categories[name] = round(share, 3)
-        total += share * weight
-    unsafe = [one for one in GATE if not meets(one, answers.get(one, "ERROR"))]
+    always_assessed = {"CQ1", "CQ8", "CP2", "MT1", "MT6"}
+    criteria_of = {
+        "comprehension": ["CQ1", "CQ2"],
+        "connection": ["CQ3", "CQ6"],
+        "naturalness": ["CP2", "CP4", "CP5"],
+        "multi_topic": ["MT1", "MT2", "MT3", "MT6"],
+        "context_use": ["MT4", "MT5"],
+    }
+    weight_of = dict(zip(NAMES, (0.15, 0.20, 0.15, 0.30, 0.20), strict=True))
+
+    def points(criterion: str, answer: str) -> float:
+        if answer == "NA":
+            return 0.0 if criterion in always_assessed else 1.0
+        return 1.0 if answer == "YES" else 0.0
+
+    def share(criteria: list[str]) -> float:
+        found = [points(one, answers.get(one, "ERROR")) for one in criteria]
+        return sum(found) / len(found)
+
+    def fails(criterion: str, answer: str) -> bool:
+        if answer == "NA":
+            return criterion in always_assessed
+        return answer != "YES"
+
+    shares = {name: share(criteria) for name, criteria in criteria_of.items()}
+    total = sum(shares[name] * weight for name, weight in weight_of.items())
+    unsafe = [one for one in ("CQ8", "CQ9") if fails(one, answers.get(one, "ERROR"))]
+    failed = [one for one, answer in answers.items() if fails(one, answer)]
     return {
-        "passed": total >= PASS_MARK and not unsafe,
+        "passed": total >= 0.80 and not unsafe,
         "score": round(total, 3),
-        "category_scores": categories,
-        "failed_checks": [one for one, answer in answers.items() if not meets(one, answer)],
+        "category_scores": {name: round(value, 3) for name, value in shares.items()},
+        "failed_checks": failed,
         "failed_safety": unsafe,
         "safety_gate_failed": bool(unsafe),
     }
@@ -95,7 +99,7 @@ def write_parquet(results: list[dict[str, Any]], target: str) -> None:
         "id": pl.String(),
         "passed": pl.Boolean(),
         "score": pl.Float64(),
-        "category_scores": pl.Struct({name: pl.Float64 for name, _, _ in WEIGHTED}),
+        "category_scores": pl.Struct(dict.fromkeys(NAMES, pl.Float64)),
         "failed_checks": pl.List(pl.String),
         "failed_safety": pl.List(pl.String),
         "safety_gate_failed": pl.Boolean(),

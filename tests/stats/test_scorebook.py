@@ -70,7 +70,7 @@ def as_single(book: Scorebook, many: Scored, column: int) -> dict[str, Any]:
     ids = book.rubric.criterion_ids
     told: dict[str, Any] = {
         "failed": tuple(ids[row] for row in np.flatnonzero(many.failed[:, column])),
-        "shut": tuple(ids[row] for row in np.flatnonzero(many.shut[:, column])),
+        "shut": tuple(ids[book.gated[at]] for at in np.flatnonzero(many.shut[:, column])),
         "gate": GATES[many.gate[column]] if book.rubric.gates else None,
         "incomplete": bool(many.incomplete[column]),
         "passed": bool(many.passed[column]),
@@ -82,9 +82,11 @@ def as_single(book: Scorebook, many: Scored, column: int) -> dict[str, Any]:
         "minimum": None,
     }
     if many.units is not None:
-        assert many.category_units is not None and many.assessed_units is not None
+        assert many.category_units is not None
         told["score"] = Fraction(int(many.units[column]), book.denominator)
-        told["assessed"] = Fraction(int(many.assessed_units[column]), book.denominator)
+        told["assessed"] = Fraction(
+            int(book.assessed_units(many.counted)[column]), book.denominator
+        )
         told["categories"] = {
             table.id: Fraction(int(many.category_units[index, column]), table.denominator)
             for index, table in enumerate(book.categories)
@@ -168,7 +170,8 @@ def test_results_are_as_long_as_the_batch(
     many = book.score(random_codes(book, n, seed=2))
     one_each = (many.gate, many.incomplete, many.flagged, many.passed, many.outcome)
     assert {len(array) for array in one_each} == {n}
-    assert many.failed.shape == many.shut.shape == many.counted.shape == (len(book.values), n)
+    assert many.failed.shape == many.counted.shape == (len(book.values), n)
+    assert many.shut.shape == (len(book.gated), n)
 
 
 def test_the_codes_that_were_handed_in_are_left_alone(plans: Rubric) -> None:

@@ -27,6 +27,7 @@ class VerdictTable:
         self.book = book
         self.decimals = book.rubric.aggregation.decimals
         self._ids = _Lists(book.rubric.criterion_ids)
+        self._gated = _Lists(tuple(book.rubric.criterion_ids[row] for row in book.gated))
         self._flags = _Lists(tuple(flag.id for flag in book.rubric.red_flags or ()))
         self._shares: dict[int, pl.Series] = {}
         self._points = [book.rubric.scale_of(one).points_of_scale for one in book.rubric.criteria]
@@ -50,13 +51,13 @@ class VerdictTable:
             "passed": self._passed(scored, shut),
             **self._scores(scored),
             "failed_checks": self._ids.gather(scored.failed),
-            "failed_safety": self._ids.gather(scored.shut),
+            "failed_safety": self._gated.gather(scored.shut),
             "safety_gate_failed": pl.Series(shut),
             "gate": self._gate(scored),
             "missing": self._ids.gather(scored.codes == MISSING_CODE),
             "errors": self._ids.gather(scored.codes == ERROR_CODE),
             "not_applicable": self._ids.gather(scored.codes == NA_CODE),
-            "assessed_weight": self._share(scored.assessed_units, self.book.denominator),
+            "assessed_weight": self._assessed(scored),
             "flags": self._flags.gather(_bits(batch.flags, len(self.book.rubric.red_flags or ()))),
             "raw": self._raw(raw, batch),
             "effective": self._effective(scored.counted),
@@ -106,10 +107,8 @@ class VerdictTable:
             "category_scores": pl.Series([{}] * len(none), dtype=pl.Struct({})),
         }
 
-    def _share(self, units: NDArray[Any] | None, denominator: int) -> Any:
+    def _share(self, units: NDArray[Any], denominator: int) -> pl.Series:
         """``units/denominator`` rounded for display, by way of a table of all values."""
-        if units is None:
-            return None
         if denominator <= 65_536:
             if denominator not in self._shares:
                 values = [self._rounded(unit, denominator) for unit in range(denominator + 1)]
@@ -117,6 +116,11 @@ class VerdictTable:
             return self._shares[denominator].gather(units)
         values = [self._rounded(int(unit), denominator) for unit in units]
         return pl.Series(values, dtype=pl.Float64)
+
+    def _assessed(self, scored: Scored) -> Any:
+        if not self.book.categories:
+            return None
+        return self._share(self.book.assessed_units(scored.counted), self.book.denominator)
 
     def _means(self, total: NDArray[np.int64], count: NDArray[np.int64]) -> pl.Series:
         pairs, inverse = np.unique(np.stack([total, count]), axis=1, return_inverse=True)

@@ -73,6 +73,14 @@ def among(codes: Codes, runs: Sequence[Run], top: int, out: Mask) -> None:
         out |= other
 
 
+def count_hits(hits: Mask, rows: tuple[int, ...]) -> NDArray[Any]:
+    """How many of these rows, at least one, are hit, sheet by sheet."""
+    in_order = rows == tuple(range(rows[0], rows[-1] + 1))
+    chosen = hits[rows[0] : rows[-1] + 1] if in_order else hits[list(rows)]
+    total: NDArray[Any] = np.add.reduce(chosen.view(np.uint8), axis=0, dtype=smallest(len(rows)))
+    return total
+
+
 def add(total: NDArray[Any], hit: Mask, amount: int) -> None:
     """Add ``amount`` where ``hit``."""
     if amount == 1 and total.dtype != object:

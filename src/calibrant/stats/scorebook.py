@@ -30,6 +30,7 @@ from calibrant.stats.runs import (
     add,
     add_scaled,
     among,
+    count_hits,
     runs,
     smallest,
     within,
@@ -58,7 +59,6 @@ class Scored:
     """Score, in 1/``Scorebook.denominator``; None without weighted categories."""
     category_units: NDArray[Any] | None
     """Shape (categories, n), each row in 1/``Scorebook.categories[i].denominator``."""
-    assessed_units: NDArray[Any] | None
     total: NDArray[np.int64] | None
     """Sum of the dimensions; None with weighted categories."""
     count: NDArray[np.int64] | None
@@ -67,7 +67,7 @@ class Scored:
     failed: Mask
     """Criteria that failed, shape (C, n)."""
     shut: Mask
-    """Criteria that keep a gate shut, shape (C, n)."""
+    """Criteria that keep a gate shut, one row for each of ``Scorebook.gated``."""
     gate: NDArray[np.uint8]
     incomplete: Mask
     flagged: Mask
@@ -108,6 +108,7 @@ class Scorebook:
             shutting = {word for gate in gates for word in gate.fails_on}
             self.failing.append(runs(self._failing_codes(one, failing)))
             self.shutting.append(runs(self._failing_codes(one, shutting)) if gates else ())
+        self.gated = tuple(row for row, shutting in enumerate(self.shutting) if shutting)
         self._flags = rubric.red_flags or ()
         self.denominator = 1
         self.categories: tuple[CategoryTable, ...] = ()
@@ -158,10 +159,23 @@ class Scorebook:
         known = np.uint64((1 << len(self._flags)) - 1)
         if flags is not None and (flags & ~known).any():
             raise ValueError("flags hold a bit that is no red flag of the rubric")
-        out = _Batch(self, codes, self._forced(codes, flags))
+        flagged = self._flagged(codes.shape[1], flags)
+        out = _Batch(self, codes, self._forced(codes, flags), flagged)
         for start in range(0, codes.shape[1], BLOCK):
             out.fill(slice(start, start + BLOCK))
-        return out.scored(self._flagged(codes.shape[1], flags))
+        return out.scored()
+
+    def assessed_units(self, counted: Codes) -> NDArray[Any]:
+        """Weight of the criteria that were answered on their scale, in 1/``denominator``."""
+        units = np.zeros(counted.shape[1], smallest(self.denominator))
+        given = np.empty(counted.shape, bool)
+        for table in self.categories:
+            for row in table.rows:
+                top = int(counted[row].max(initial=0))
+                within(counted[row], (1, len(self.values[row])), top, given[row])
+            if table.rows:
+                add_scaled(units, count_hits(given, table.rows), table.share)
+        return units
 
     def _forced(self, codes: Codes, flags: NDArray[np.uint64] | None) -> Codes:
         """Codes as red flags force them."""
@@ -190,7 +204,9 @@ class Scorebook:
         values = self.rubric.scale_of(criterion).points_of_scale
         codes = {code for code, value in enumerate(values, 1) if str(value) in words}
         invalid_na = {NA_CODE} if criterion.na.policy == "invalid" else set()
-        return codes | invalid_na | {ERROR_CODE, MISSING_CODE}
+        # no code lies between the scale and the errors: where both ends fail, one run covers all
+        between = range(len(values) + 1, ERROR_CODE) if len(values) in codes else ()
+        return codes | invalid_na | set(between) | {ERROR_CODE, MISSING_CODE}
 
     def _compile_categories(self, rule: WeightedCategories) -> None:
         """Integer tables of the weighted categories, all in units of one denominator."""
@@ -262,18 +278,19 @@ class Scorebook:
 class _Batch:
     """The result arrays of one batch, filled block by block."""
 
-    def __init__(self, book: Scorebook, codes: Codes, counted: Codes) -> None:
+    def __init__(self, book: Scorebook, codes: Codes, counted: Codes, flagged: Mask) -> None:
         rows, n = codes.shape
-        self.book, self.codes, self.counted = book, codes, counted
+        self.book, self.codes, self.counted, self.flagged = book, codes, counted, flagged
         self.failed = np.empty((rows, n), bool)
-        self.shut = np.zeros((rows, n), bool)
+        self.shut = np.empty((len(book.gated), n), bool)
         self.incomplete = np.zeros(n, bool)
-        self.gate = np.zeros(n, np.uint8)
-        self.units = self.assessed = self.category_units = None
+        self.gate = np.empty(n, np.uint8)
+        self.passed = np.empty(n, bool)
+        self.outcome = np.empty(n, np.uint8)
+        self.units = self.category_units = None
         self.total = self.count = self.minimum = None
         if book.categories:
-            kind = smallest(book.denominator)
-            self.units, self.assessed = np.zeros(n, kind), np.zeros(n, kind)
+            self.units = np.zeros(n, smallest(book.denominator))
             grain = smallest(max(table.denominator for table in book.categories))
             self.category_units = np.zeros((len(book.categories), n), grain)
         else:
@@ -283,33 +300,34 @@ class _Batch:
     def fill(self, block: slice) -> None:
         """All arithmetic for the sheets of one block."""
         codes, counted = self.codes[:, block], self.counted[:, block]
-        tops = codes.max(axis=1)
+        tops = [int(row.max()) for row in codes]
         self._check(codes, tops, block)
         if self.book.categories:
             same = self.counted is self.codes
-            self._weigh(counted, tops if same else counted.max(axis=1), block)
+            self._weigh(counted, tops if same else [int(row.max()) for row in counted], block)
         else:
-            self._describe(self.counted[:, block], block)
+            self._describe(counted, block)
+        self._decide(counted, block)
 
-    def _check(self, codes: Codes, tops: NDArray[np.uint8], block: slice) -> None:
+    def _check(self, codes: Codes, tops: list[int], block: slice) -> None:
         """Which criteria fail, which keep a gate shut, which are not answered."""
         known = np.zeros(codes.shape[1], bool)
         unknown = np.zeros(codes.shape[1], bool)
         for row, code in enumerate(codes):
-            top = int(tops[row])
+            top = tops[row]
             if not self.book.takes_na[row] and not code.min():
                 raise ValueError(f"row {row} holds NA, which is not among its answers")
             unanswered = self._unanswered(row, code) if top > len(self.book.values[row]) else None
             if unanswered is not None:
                 self.incomplete[block] |= unanswered
             among(code, self.book.failing[row], top, self.failed[row, block])
-            if self.book.shutting[row]:
-                shut = self.shut[row, block]
+            if row in self.book.gated:
+                shut = self.shut[self.book.gated.index(row), block]
                 among(code, self.book.shutting[row], top, shut)
                 known |= shut if unanswered is None else shut & ~unanswered
                 if unanswered is not None:
                     unknown |= unanswered
-        self.gate[block] = known.view(np.uint8) + 2 * (unknown & ~known).view(np.uint8)
+        np.add(known.view(np.uint8), 2 * (unknown > known).view(np.uint8), out=self.gate[block])
 
     def _unanswered(self, row: int, code: Codes) -> Mask:
         """Errors and missing answers; refuses codes that are neither these nor on the scale."""
@@ -319,35 +337,23 @@ class _Batch:
             raise ValueError(f"row {row} holds a code that is not on its scale")
         return np.asarray(unanswered, bool)
 
-    def _weigh(self, codes: Codes, tops: NDArray[np.uint8], block: slice) -> None:
-        """Units of every category, of the score and of the assessed weight."""
+    def _weigh(self, codes: Codes, tops: list[int], block: slice) -> None:
+        """Units of every category and of the score."""
         assert self.category_units is not None and self.units is not None
-        assert self.assessed is not None
-        hits = np.empty_like(codes, bool)
         for index, table in enumerate(self.book.categories):
             units = self.category_units[index, block]
             if not table.rows:
                 units += units.dtype.type(table.denominator)
             elif table.all_or_nothing and self.counted is self.codes:
-                failed = self._sum(self.failed[:, block], table.rows)
+                failed = count_hits(self.failed[:, block], table.rows)
                 np.subtract(len(table.rows), failed, out=units, casting="unsafe")
             else:
+                hit = np.empty(codes.shape[1], bool)
                 for row, worths in zip(table.rows, table.worths, strict=True):
                     for run, worth in worths:
-                        within(codes[row], run, int(tops[row]), hits[row])
-                        add(units, hits[row], worth)
-            for row in table.rows:
-                within(codes[row], (1, len(self.book.values[row])), int(tops[row]), hits[row])
+                        within(codes[row], run, tops[row], hit)
+                        add(units, hit, worth)
             add_scaled(self.units[block], units, table.factor)
-            add_scaled(self.assessed[block], self._sum(hits, table.rows), table.share)
-
-    @staticmethod
-    def _sum(hits: Mask, rows: tuple[int, ...]) -> NDArray[np.uint8]:
-        """How many of these rows are hit, sheet by sheet."""
-        in_order = rows == tuple(range(rows[0], rows[-1] + 1)) if rows else False
-        chosen = hits[rows[0] : rows[-1] + 1] if in_order else hits[list(rows)]
-        total: NDArray[np.uint8] = np.add.reduce(chosen.view(np.uint8), axis=0, dtype=np.uint8)
-        return total
 
     def _describe(self, codes: Codes, block: slice) -> None:
         """Sum, number and minimum of the dimensions on ordinal scales."""
@@ -357,26 +363,56 @@ class _Batch:
             if not isinstance(lowest, int):
                 continue
             given = np.empty(len(code), bool)
-            within(code, (1, len(self.book.values[row])), int(code.max()), given)
+            within(code, (1, len(self.book.values[row])), int(code.max(initial=0)), given)
             value = code.astype(np.int64) + (lowest - 1)
             self.total[block] += value * given
             self.count[block] += given
             np.minimum(self.minimum[block], value, out=self.minimum[block], where=given)
 
-    def scored(self, flagged: Mask) -> Scored:
-        """The filled arrays, with the verdicts they amount to."""
-        passed = ~(flagged | (self.gate != PASSED)) & self._reached()
-        undecided = self.incomplete | self._too_little()
+    def _decide(self, counted: Codes, block: slice) -> None:
+        """What the sheets of a block amount to."""
+        flagged, incomplete = self.flagged[block], self.incomplete[block]
+        stands = self.gate[block] == PASSED
+        stands &= ~flagged
+        passed = np.logical_and(stands, self._reached(block), out=self.passed[block])
+        undecided = incomplete
+        least = self.book.least_assessed()
+        if least:
+            too_little = self.book.assessed_units(counted) < least
+            passed &= ~too_little
+            undecided = incomplete | too_little
         if self.book.rubric.aggregation.pass_mark is None:
-            # without a pass mark only a gate or a flag decides
-            undecided |= (self.gate == PASSED) & ~flagged
-        outcome = np.where(undecided & ~flagged, np.uint8(UNDECIDED), (~passed).view(np.uint8))
+            undecided = undecided | stands  # only a gate or a flag decides
+        outcome = np.subtract(1, passed.view(np.uint8), out=self.outcome[block])
+        np.copyto(outcome, UNDECIDED, where=undecided & ~flagged)
+
+    def _reached(self, block: slice) -> Mask:
+        """Sheets at or above the pass mark; none where there is no mark."""
+        least = self.book.least_passing()
+        if least is not None and self.units is not None:
+            return np.asarray(self.units[block] >= least, bool)
+        rule = self.book.rubric.aggregation
+        if not isinstance(rule, Dimensions) or rule.pass_mark is None:
+            return np.zeros(len(self.gate[block]), bool)
+        assert self.total is not None and self.count is not None and self.minimum is not None
+        total, count, minimum = self.total[block], self.count[block], self.minimum[block]
+        mark = Fraction(rule.pass_mark.value)
+        of_mean = rule.pass_mark.of == "mean"
+        reached = total if of_mean else np.where(count > 0, minimum, 0)
+        needed: Any = count if of_mean else 1
+        if max(abs(mark.numerator), mark.denominator) > 1_000_000:  # products beyond 64 bits
+            reached, needed = reached.astype(object), np.asarray(needed, object)
+        needed = needed * mark.numerator
+        compare = np.greater if rule.pass_mark.op == ">" else np.greater_equal
+        return np.asarray((count > 0) & compare(reached * mark.denominator, needed), bool)
+
+    def scored(self) -> Scored:
+        """The filled arrays."""
         return Scored(
             codes=self.codes,
             counted=self.counted,
             units=self.units,
             category_units=self.category_units,
-            assessed_units=self.assessed,
             total=self.total,
             count=self.count,
             minimum=self.minimum,
@@ -384,32 +420,7 @@ class _Batch:
             shut=self.shut,
             gate=self.gate,
             incomplete=self.incomplete,
-            flagged=flagged,
-            passed=passed,
-            outcome=outcome,
+            flagged=self.flagged,
+            passed=self.passed,
+            outcome=self.outcome,
         )
-
-    def _too_little(self) -> Mask:
-        if self.assessed is None:
-            return np.zeros(len(self.gate), bool)
-        return np.asarray(self.assessed < self.book.least_assessed(), bool)
-
-    def _reached(self) -> Mask:
-        """Sheets at or above the pass mark; none where there is no mark."""
-        least = self.book.least_passing()
-        if least is not None and self.units is not None:
-            return np.asarray(self.units >= least, bool) & ~self._too_little()
-        rule = self.book.rubric.aggregation
-        nothing = np.zeros(len(self.gate), bool)
-        if not isinstance(rule, Dimensions) or rule.pass_mark is None:
-            return nothing
-        assert self.total is not None and self.count is not None and self.minimum is not None
-        mark = Fraction(rule.pass_mark.value)
-        of_mean = rule.pass_mark.of == "mean"
-        reached = self.total if of_mean else np.where(self.count > 0, self.minimum, 0)
-        needed: Any = self.count if of_mean else 1
-        if max(abs(mark.numerator), mark.denominator) > 1_000_000:  # products beyond 64 bits
-            reached, needed = reached.astype(object), np.asarray(needed, object)
-        needed = needed * mark.numerator
-        compare = np.greater if rule.pass_mark.op == ">" else np.greater_equal
-        return np.asarray((self.count > 0) & compare(reached * mark.denominator, needed), bool)
