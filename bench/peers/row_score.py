@@ -2,7 +2,8 @@
 
 This is what scoring looks like without calibrant: a dict of answers in, a dict of results out,
 in a loop. The function has the shape the rubric's document gives it: tables and helpers inside,
-a pass over the answers for each result. It needs nothing but the standard library, and polars where a file is Parquet.
+a pass over the answers for each result. It needs nothing but the standard library, and polars
+where a file is Parquet.
 
     row_score.py rows IN.parquet SECONDS.json [OUT.parquet]    time the function alone
     row_score.py parquet IN.parquet OUT.parquet                a whole file
@@ -32,7 +33,13 @@ def score_sheet(answers: dict[str, str]) -> dict[str, Any]:
         "multi_topic": ["MT1", "MT2", "MT3", "MT6"],
         "context_use": ["MT4", "MT5"],
     }
-    weight_of = dict(zip(NAMES, (0.15, 0.20, 0.15, 0.30, 0.20), strict=True))
+    weight_of = {
+        "comprehension": 0.15,
+        "connection": 0.20,
+        "naturalness": 0.15,
+        "multi_topic": 0.30,
+        "context_use": 0.20,
+    }
 
     def points(criterion: str, answer: str) -> float:
         if answer == "NA":

@@ -161,15 +161,15 @@ def _progress() -> Iterator[Callable[[Progress, int], None]]:
 
 def _write(run: ScoreRun, out: Path | None, style: str) -> pl.DataFrame | None:
     """Write the verdicts where they go; a few rows to show where they go nowhere."""
-    from calibrant.formats.writers import write_frames, write_lines
+    from calibrant.formats.writers import write_lines
 
     if out is not None:
-        write_frames(run.frames(), run.schema, out)
+        run.write(out)
         return None
     if wants_json(style):
         # nothing is to come out of a run that fails at its end
         with tempfile.TemporaryFile() as file:
-            write_lines(run.frames(), file)
+            write_lines(run.lines(), file)
             file.seek(0)
             shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()

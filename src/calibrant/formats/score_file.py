@@ -19,8 +19,14 @@ from calibrant.formats.coding import Batch, Coder, OnFault
 from calibrant.formats.items import Duplicate, stream_items
 from calibrant.formats.preconditions import Measures, conditioned
 from calibrant.formats.ratings import Progress, read_answers
+from calibrant.formats.verdict_lines import VerdictLines
 from calibrant.formats.verdicts import VerdictTable
-from calibrant.formats.writers import check_output, write_frames
+from calibrant.formats.writers import (
+    LINE_SUFFIXES,
+    check_output,
+    write_frames,
+    write_line_file,
+)
 from calibrant.stats.runs import Mask
 from calibrant.stats.scorebook import (
     ERROR_CODE,
@@ -205,6 +211,20 @@ class ScoreRun:
         for batch, scored in self._scored():
             yield self.table.frame(batch, scored, batch.codes)
 
+    def lines(self) -> Iterator[pl.Series]:
+        """Verdicts as lines of JSON, batch by batch."""
+        writer = VerdictLines(self.table)
+        for batch, scored in self._scored():
+            yield writer.lines(batch, scored)
+
+    def write(self, path: Path) -> None:
+        """The whole run into one file, or no file."""
+        check_output(path)
+        if path.suffix.lower() in LINE_SUFFIXES:
+            write_line_file(self.lines(), path)
+        else:
+            write_frames(self.frames(), self.schema, path)
+
     def _scored(self) -> Iterator[tuple[Batch, Scored]]:
         """Batches with their scores; raises at the end if any record was bad."""
         measures = self._measures()
@@ -261,6 +281,5 @@ def score_file(
 ) -> Summary:
     """Score a file of answers into a file of verdicts; raises ``RecordError`` on bad records."""
     run = ScoreRun(rubric, Path(answers), items=None if items is None else Path(items))
-    check_output(Path(out))
-    write_frames(run.frames(), run.schema, Path(out))
+    run.write(Path(out))
     return run.summary

@@ -1,8 +1,9 @@
 """Sheets as JSON: one object an item, ``{"id", "answers": {…}, "flags": […]}``.
 
-Lines of the expected form are decoded in bulk, and answers spelled alike are read only once: in
-any real file few patterns of answers make up most of the lines. A line that is not of the
-expected form (an unknown field, an answer off the scale, a repeated key, broken JSON) is read
+Blocks of lines that all look like the first are read without a parser (``regular_lines``).
+Other lines of the expected form are decoded in bulk, and answers spelled alike are read only
+once: in any real file few patterns of answers make up most of the lines. A line that is not of
+the expected form (an unknown field, an answer off the scale, a repeated key, broken JSON) is read
 again with care, by itself. Bulk decoding keeps the last of repeated keys, so a repetition must
 not get past: every key is followed by a colon, and a block with more colons than its keys and
 values account for is read with care.
@@ -22,6 +23,7 @@ from calibrant.core.answer import NA
 from calibrant.core.errors import UnknownName
 from calibrant.formats.coding import KEYS, KNOWN, Assembler, Batch, Coder, as_given, unknown_field
 from calibrant.formats.records import Record, parse_line
+from calibrant.formats.regular_lines import RegularLines
 from calibrant.formats.text import Block
 from calibrant.stats.runs import Codes
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
@@ -40,10 +42,11 @@ class SheetRecords:
     def __init__(self, assembler: Assembler, path: Path) -> None:
         self.assembler, self.coder, self.path = assembler, assembler.coder, path
         self._decoder: msgspec.json.Decoder[Any] | None = None
+        self._regular: RegularLines | None = None
         self._fields: tuple[str, ...] = ()
         self._answers = _PlainAnswers(self.coder)
 
-    def _compile(self, first: Any) -> None:
+    def _compile(self, first: Any) -> msgspec.json.Decoder[Any]:
         """A decoder for lines with the same fields as the first."""
         known = {*_FIELDS, "flags"} - self.assembler.ignore
         given = first if isinstance(first, Mapping) else {}
@@ -54,15 +57,21 @@ class SheetRecords:
         line = msgspec.defstruct(
             "Line", [*kinds, ("answers", msgspec.Raw)], forbid_unknown_fields=True, gc=False
         )
-        self._decoder = msgspec.json.Decoder(line)
+        return msgspec.json.Decoder(line)
 
     def block(self, block: Block) -> Batch | None:
         """The sheets of a block of lines."""
-        if self._decoder is None:
+        if self._decoder is None or self._regular is None:
             first = next((line for line in block.lines() if line.strip()), b"null")
-            self._compile(parse_line(self.path, 1, first).value)
+            self._decoder = self._compile(parse_line(self.path, 1, first).value)
+            known = frozenset(_FIELDS) - self.assembler.ignore
+            self._regular = RegularLines(self.coder, first, known)
+        numbers = range(block.first_line, block.first_line + block.line_count)
+        regular = self._regular.read(block)
+        if regular is not None:
+            return self.assembler.batch(numbers, regular.fields, regular.codes, {})
         try:
-            lines = self._decoder.decode_lines(block.data)  # type: ignore[union-attr]
+            lines = self._decoder.decode_lines(block.data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._with_care(block)
         if b"\\" in block.data or not _one_each(block, len(lines)):
@@ -70,7 +79,6 @@ class SheetRecords:
         read = [self._answers.read(bytes(line.answers)) for line in lines]
         if None in read or block.count(b":") != self._keys(lines, read):
             return self._with_care(block)
-        numbers = range(block.first_line, block.first_line + len(lines))
         return self.assembler.batch(numbers, self._fields_of(lines), self._codes_of(read), {})
 
     def _with_care(self, block: Block) -> Batch | None:
@@ -211,9 +219,8 @@ class SheetRecords:
 def _one_each(block: Block, records: int) -> bool:
     """Whether each line is one record: the decoder takes any white space between records."""
     data = block.data
-    ends = block.count(b"\n") + (not data.endswith(b"\n"))
     seams = data.count(b"}\n{") + data.count(b"}\r\n{")
-    return ends == records == seams + 1 and data.startswith(b"{")
+    return block.line_count == records == seams + 1 and data.startswith(b"{")
 
 
 class _PlainAnswers:

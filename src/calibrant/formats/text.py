@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,6 +45,12 @@ class Block:
     first_line: int
     end: int
     """How many bytes of the file have been read, for progress."""
+    line_count: int = field(init=False)
+    """How many lines there are; the last one may lack its newline."""
+
+    def __post_init__(self) -> None:
+        ends = self.count(b"\n")
+        object.__setattr__(self, "line_count", ends + (not self.data.endswith(b"\n")))
 
     def count(self, sign: bytes) -> int:
         """How often a byte occurs."""
@@ -72,7 +78,8 @@ def detect_encoding(path: Path, stated: str | None = None) -> Encoding:
         sample, offset = head, 0
         try:
             while head:
-                decoder.decode(head)
+                if decoder.getstate()[0] or not head.isascii():
+                    decoder.decode(head)
                 offset += len(head)
                 sample, head = head, file.read(BLOCK)
             decoder.decode(b"", final=True)
@@ -148,7 +155,7 @@ def read_blocks(path: Path, encoding: Encoding) -> Iterator[Block]:
         else:
             block = Block(rest + data[:cut], line, end)
             yield block
-            line += block.count(b"\n")
+            line += block.line_count
             rest = data[cut:]
         if len(rest) > MAX_LINE:
             limit = MAX_LINE // (1024 * 1024)

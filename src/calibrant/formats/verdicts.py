@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from calibrant.core.answer import ERROR, NA
 from calibrant.core.scoring import rounded
 from calibrant.formats.coding import Batch
+from calibrant.formats.pieces import LookUp
 from calibrant.stats.runs import Codes, Mask
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Scorebook, Scored
 
 _OUTCOMES = pl.Enum(["passed", "failed", "undecided"])
 _GATES = pl.Enum(["passed", "failed", "unknown"])
 _STATUS = pl.Enum(["complete", "incomplete"])
+MOST_LISTED = 16
+"""Names whose lists are found by one bit mask."""
 
 
 class VerdictTable:
@@ -26,11 +29,14 @@ class VerdictTable:
     def __init__(self, book: Scorebook) -> None:
         self.book = book
         self.decimals = book.rubric.aggregation.decimals
-        self._ids = _Lists(book.rubric.criterion_ids)
-        self._gated = _Lists(tuple(book.rubric.criterion_ids[row] for row in book.gated))
+        self.listed = _Lists(book.rubric.criterion_ids)
+        self.gated = _Lists(tuple(book.rubric.criterion_ids[row] for row in book.gated))
         self._flags = _Lists(tuple(flag.id for flag in book.rubric.red_flags or ()))
         self._shares: dict[int, pl.Series] = {}
         self._points = [book.rubric.scale_of(one).points_of_scale for one in book.rubric.criteria]
+        rows = range(len(self._points))
+        self._raw_of = [self.raw_values(row) for row in rows]
+        self._effective_of = [self.effective_values(row) for row in rows]
 
     def schema(self, keys: tuple[str, ...]) -> pl.Schema:
         """The columns of every frame, for a file whose sheets have these keys."""
@@ -50,13 +56,13 @@ class VerdictTable:
             "verdict": _named(scored.outcome, _OUTCOMES),
             "passed": self._passed(scored, shut),
             **self._scores(scored),
-            "failed_checks": self._ids.gather(scored.failed),
-            "failed_safety": self._gated.gather(scored.shut),
+            "failed_checks": self.listed.gather(scored.failed),
+            "failed_safety": self.gated.gather(scored.shut),
             "safety_gate_failed": pl.Series(shut),
             "gate": self._gate(scored),
-            "missing": self._ids.gather(scored.codes == MISSING_CODE),
-            "errors": self._ids.gather(scored.codes == ERROR_CODE),
-            "not_applicable": self._ids.gather(scored.codes == NA_CODE),
+            "missing": self.listed.gather(scored.codes == MISSING_CODE),
+            "errors": self.listed.gather(scored.codes == ERROR_CODE),
+            "not_applicable": self.listed.gather(scored.codes == NA_CODE),
             "assessed_weight": self._assessed(scored),
             "flags": self._flags.gather(_bits(batch.flags, len(self.book.rubric.red_flags or ()))),
             "raw": self._raw(raw, batch),
@@ -89,11 +95,11 @@ class VerdictTable:
         """Score and categories, or mean and minimum of the dimensions."""
         if scored.units is not None and scored.category_units is not None:
             categories = [
-                self._share(units, table.denominator).alias(table.id)
+                self.share(units, table.denominator).alias(table.id)
                 for table, units in zip(self.book.categories, scored.category_units, strict=True)
             ]
             return {
-                "score": self._share(scored.units, self.book.denominator),
+                "score": self.share(scored.units, self.book.denominator),
                 "category_scores": pl.DataFrame(categories).to_struct(),
             }
         assert scored.total is not None and scored.count is not None and scored.minimum is not None
@@ -107,7 +113,7 @@ class VerdictTable:
             "category_scores": pl.Series([{}] * len(none), dtype=pl.Struct({})),
         }
 
-    def _share(self, units: NDArray[Any], denominator: int) -> pl.Series:
+    def share(self, units: NDArray[Any], denominator: int) -> pl.Series:
         """``units/denominator`` rounded for display, by way of a table of all values."""
         if denominator <= 65_536:
             if denominator not in self._shares:
@@ -120,7 +126,7 @@ class VerdictTable:
     def _assessed(self, scored: Scored) -> Any:
         if not self.book.categories:
             return None
-        return self._share(self.book.assessed_units(scored.counted), self.book.denominator)
+        return self.share(self.book.assessed_units(scored.counted), self.book.denominator)
 
     def _means(self, total: NDArray[np.int64], count: NDArray[np.int64]) -> pl.Series:
         pairs, inverse = np.unique(np.stack([total, count]), axis=1, return_inverse=True)
@@ -130,17 +136,27 @@ class VerdictTable:
     def _rounded(self, units: int, denominator: int) -> float | None:
         return rounded(Fraction(units, denominator), self.decimals)
 
+    def raw_values(self, row: int) -> pl.Series:
+        """What ``raw`` shows of the answers to a criterion: NA, the points, errors, absences."""
+        points = self._points[row]
+        whole = isinstance(points[0], int)
+        shown = [None if whole else NA, *points, None, None]
+        return pl.Series(shown, dtype=pl.Int64 if whole else pl.String)
+
+    def effective_values(self, row: int) -> pl.Series:
+        """What ``effective`` shows of them; an error and a missing answer count alike."""
+        points = self._points[row]
+        if isinstance(points[0], int):
+            return pl.Series([None, *points, None, None], dtype=pl.Int64)
+        names = [NA, *map(str, points), ERROR]
+        return pl.Series([*names, ERROR], dtype=pl.Enum(names))
+
     def _raw(self, codes: Codes, batch: Batch) -> pl.Series:
         """Answers as they came in; what was handed in, where it is no answer."""
         columns = []
         for row, name in enumerate(self.book.rubric.criterion_ids):
-            points = self._points[row]
-            shown: list[Any] = [None, *points, None, None]
-            if not isinstance(points[0], int):
-                shown[0] = NA
-            kind = pl.Int64 if isinstance(points[0], int) else pl.String
-            column = pl.Series(shown, dtype=kind).gather(_close(codes[row], len(points)))
-            columns.append(column.alias(name))
+            places = pl.Series(_close(codes[row], len(self._points[row]))).cast(pl.UInt32)
+            columns.append(self._raw_of[row].gather(places).alias(name))
         for row in {row for row, _ in batch.given}:
             at = [column for one, column in batch.given if one == row]
             texts = pl.Series([batch.given[row, column] for column in at], dtype=pl.String)
@@ -151,14 +167,11 @@ class VerdictTable:
         """Answers as they count."""
         columns = []
         for row, name in enumerate(self.book.rubric.criterion_ids):
-            points = self._points[row]
-            places = _close(codes[row], len(points))
-            if isinstance(points[0], int):
-                column = pl.Series([None, *points, None, None], dtype=pl.Int64).gather(places)
+            places, values = _close(codes[row], len(self._points[row])), self._effective_of[row]
+            if isinstance(values.dtype, pl.Enum):
+                column = _named(np.minimum(places, np.uint8(len(values) - 2)), values.dtype)
             else:
-                # an error and a missing answer count alike
-                shown = np.minimum(places, np.uint8(len(points) + 1))
-                column = _named(shown, pl.Enum([NA, *map(str, points), ERROR]))
+                column = values.gather(pl.Series(places).cast(pl.UInt32))
             columns.append(column.alias(name))
         return pl.DataFrame(columns).to_struct()
 
@@ -167,17 +180,28 @@ class _Lists:
     """Lists of names, from what is hit; sixteen names at a time."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._parts = [_ShortLists(names[at : at + 16]) for at in range(0, len(names), 16)]
+        self._parts = [
+            _ShortLists(names[at : at + MOST_LISTED]) for at in range(0, len(names), MOST_LISTED)
+        ]
 
     def gather(self, hits: Mask) -> pl.Series:
         """For each column of ``hits`` (names, n) the list of names that are hit."""
         out = pl.repeat([], hits.shape[1], dtype=pl.List(pl.String), eager=True)
         for at, part in enumerate(self._parts):
-            chosen = hits[16 * at : 16 * at + 16]
+            chosen = hits[MOST_LISTED * at : MOST_LISTED * (at + 1)]
             if chosen.any():
-                found = part.gather(chosen)
+                places = part.places(chosen)  # may add to the lists
+                found = part.lists.gather(places)
                 out = found if at == 0 else out.list.concat(found)
         return out
+
+    def texts(self, hits: Mask) -> LookUp | str:
+        """The same lists as JSON; of sixteen names at most."""
+        if not self._parts or not hits.any():
+            return "[]"
+        (part,) = self._parts
+        places = part.places(hits)  # may add to the texts
+        return LookUp(part.texts, places)
 
 
 class _ShortLists:
@@ -185,25 +209,30 @@ class _ShortLists:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        self._lists = pl.Series([[]], dtype=pl.List(pl.String))
-        self._place = np.full(1 << len(names), -1, np.int64)
+        self.lists = pl.Series([[]], dtype=pl.List(pl.String))
+        self.texts = pl.Series(["[]"])
+        """The lists as JSON; the names are ids, which need no escaping."""
+        self._place = np.full(1 << len(names), -1, np.int32)
         """Where the list of each mask stands, -1 where it has not come up yet."""
         self._place[0] = 0
 
-    def gather(self, hits: Mask) -> pl.Series:
-        """For each column of ``hits`` the list of names that are hit."""
-        packed = np.packbits(hits, axis=0, bitorder="little").astype(np.uint16)
-        masks = packed[0] if len(packed) == 1 else packed[0] | packed[1] << np.uint16(8)
+    def places(self, hits: Mask) -> NDArray[np.uint32]:
+        """For each column of ``hits`` where the list of names that are hit stands."""
+        bits = (1 << np.arange(len(hits))).astype(np.uint16)
+        masks = np.einsum("i,ij->j", bits, hits.view(np.uint8))
         places = self._place[masks]
-        if places.min() < 0:
+        if places.min(initial=0) < 0:
             self._add(np.unique(masks[places < 0]))
             places = self._place[masks]
-        return self._lists.gather(places)
+        found: NDArray[np.uint32] = places.view(np.uint32)
+        return found
 
     def _add(self, masks: NDArray[np.uint16]) -> None:
         joined = pl.Series([self._names_of(int(mask)) for mask in masks], dtype=pl.String)
-        self._place[masks] = len(self._lists) + np.arange(len(masks))
-        self._lists = pl.concat([self._lists, joined.str.split(" ")], rechunk=True)
+        texts = '["' + joined.str.replace_all(" ", '","', literal=True) + '"]'
+        self._place[masks] = len(self.lists) + np.arange(len(masks))
+        self.lists = pl.concat([self.lists, joined.str.split(" ")], rechunk=True)
+        self.texts = pl.concat([self.texts, texts], rechunk=True)
 
     def _names_of(self, mask: int) -> str:
         return " ".join(name for at, name in enumerate(self.names) if mask >> at & 1)

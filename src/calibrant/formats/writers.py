@@ -18,6 +18,7 @@ from polars.io.plugins import register_io_source
 
 from calibrant.core.errors import SourceError
 
+LINE_SUFFIXES = (".jsonl", ".ndjson")
 FORMULA = r"^\s*[=+\-@]|^[\t\r\n]"
 """How a cell begins that a spreadsheet takes for a formula."""
 
@@ -25,11 +26,14 @@ FORMULA = r"^\s*[=+\-@]|^[\t\r\n]"
 def write_frames(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
     """Write all frames to one file; on any error no file is left and an old one stays."""
     writer = _writer(path)
-    try:
-        with _replacing(path) as temporary:
-            writer(iter(frames), schema, temporary)
-    except OSError as error:
-        raise SourceError(f"{path}: {error.strerror or error}") from error
+    with _replacing(path) as temporary:
+        writer(iter(frames), schema, temporary)
+
+
+def write_line_file(lines: Iterable[pl.Series], path: Path) -> None:
+    """Write texts that are lines already to one file, whole or not at all."""
+    with _replacing(path) as temporary, temporary.open("wb") as file:
+        write_lines(lines, file)
 
 
 def check_output(path: Path) -> None:
@@ -52,15 +56,19 @@ def _writer(path: Path) -> Callable[[Iterator[pl.DataFrame], pl.Schema, Path], N
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
     """A temporary file beside ``path`` that takes its place at the end."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary: Path | None = None
     try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:
@@ -71,13 +79,14 @@ def _umask() -> int:
 
 def _write_jsonl(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
     with path.open("wb") as file:
-        write_lines(frames, file)
+        for frame in frames:
+            frame.write_ndjson(file)
 
 
-def write_lines(frames: Iterable[pl.DataFrame], file: BinaryIO) -> None:
-    """One JSON object a line."""
-    for frame in frames:
-        frame.write_ndjson(file)
+def write_lines(lines: Iterable[pl.Series], file: BinaryIO) -> None:
+    """Texts that are lines already."""
+    for part in lines:
+        part.to_frame().write_csv(file, include_header=False, quote_style="never")
 
 
 def _write_json(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
