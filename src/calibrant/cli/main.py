@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -62,6 +63,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run a command; an error that calibrant knows is a sentence, never a traceback."""
+    # no plugin of another package has a say in what is valid here, and none is searched for
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         sys.exit(cli.main(prog_name="calibrant", standalone_mode=False))
     except click.exceptions.Abort:

@@ -67,26 +67,37 @@ class Line:
     """The parts of a line in their order: the same text in all lines, or one for each."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, pl.Series] = {}
-        self._parts: list[pl.Expr] = []
+        self._parts: list[str | pl.Series | LookUp] = []
 
     def __bool__(self) -> bool:
         return bool(self._parts)
 
     def add(self, *parts: str | pl.Series | LookUp) -> None:
-        """Go on with these."""
+        """Go on with these; a text of all lines joins the ready-made texts beside it."""
         for part in parts:
-            name = str(len(self._parts))
-            match part:
-                case str():
-                    self._parts.append(pl.lit(part))
-                case LookUp():
-                    self._columns[name] = pl.Series(part.places)
-                    self._parts.append(pl.lit(part.texts).gather(pl.col(name)))
+            last = self._parts[-1] if self._parts else None
+            match last, part:
+                case str(), str():
+                    self._parts[-1] = last + part
+                case str(), LookUp(texts, places) if len(texts) <= MOST_TEXTS:
+                    self._parts[-1] = LookUp(last + texts, places)
+                case LookUp(texts, places), str() if len(texts) <= MOST_TEXTS:
+                    self._parts[-1] = LookUp(texts + part, places)
                 case _:
-                    self._columns[name] = part
-                    self._parts.append(pl.col(name))
+                    self._parts.append(part)
 
     def texts(self) -> pl.Series:
         """The lines; all of the work is one call, so that other threads can do theirs."""
-        return pl.DataFrame(self._columns).select(pl.concat_str(self._parts)).to_series()
+        columns: dict[str, pl.Series] = {}
+        exprs: list[pl.Expr] = []
+        for at, part in enumerate(self._parts):
+            match part:
+                case str():
+                    exprs.append(pl.lit(part))
+                case LookUp(texts, places):
+                    columns[str(at)] = pl.Series(places)
+                    exprs.append(pl.lit(texts).gather(pl.col(str(at))))
+                case _:
+                    columns[str(at)] = part
+                    exprs.append(pl.col(str(at)))
+        return pl.DataFrame(columns).select(pl.concat_str(exprs)).to_series()

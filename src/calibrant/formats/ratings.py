@@ -194,19 +194,44 @@ def _is_long(record: object) -> bool:
 class _Seen:
     """Which keys have come before, at eight bytes a key.
 
-    Hashes of earlier batches are kept sorted; a handful of recent batches wait beside the main
-    array, so that merging stays cheap.
+    While ids come in ascending order none can be a repetition, and hashes are only laid by.
+    After that, hashes of earlier batches are kept sorted; a handful of recent batches wait
+    beside the main array, so that merging stays cheap.
     """
 
     def __init__(self) -> None:
         self.main: NDArray[np.uint64] = np.empty(0, np.uint64)
         self.recent: list[NDArray[np.uint64]] = []
+        self._last: str | None = ""
+        """The greatest id so far; None once the order was broken."""
 
-    def repeated(self, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def repeated(self, keys: pl.DataFrame) -> NDArray[np.bool_]:
         """Which of these keys stood before, here or in an earlier batch."""
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        again = np.zeros(len(keys), bool)
+        hashes = keys.hash_rows(seed=7).to_numpy()
+        if self._ascends(keys):
+            self.recent.append(hashes)
+            return np.zeros(len(hashes), bool)
+        return self._looked_up(hashes)
+
+    def _ascends(self, keys: pl.DataFrame) -> bool:
+        """Whether every id is greater than all before it."""
+        if self._last is None:
+            return False
+        ids = keys["id"]
+        ordered = bool((ids.gather_every(1, 1) > ids.head(-1)).all()) and ids[0] > self._last
+        self._last = ids[-1] if ordered else None
+        if not ordered:
+            self._merge()
+        return ordered
+
+    def _merge(self) -> None:
+        self.main = np.sort(np.concatenate([self.main, *self.recent]))
+        self.recent = []
+
+    def _looked_up(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        order = np.argsort(hashes, kind="stable")
+        ordered = hashes[order]
+        again = np.zeros(len(hashes), bool)
         again[1:] = ordered[1:] == ordered[:-1]
         for known in (self.main, *self.recent):
             if len(known):  # looking up in ascending order walks through memory, not across it
@@ -214,8 +239,7 @@ class _Seen:
                 again |= known[place] == ordered
         self.recent.append(ordered)
         if len(self.recent) > 8:
-            self.main = np.sort(np.concatenate([self.main, *self.recent]))
-            self.recent = []
+            self._merge()
         unsorted = np.empty_like(again)
         unsorted[order] = again
         return unsorted
@@ -225,7 +249,9 @@ def once(batches: Iterator[Batch], assembler: Assembler) -> Iterator[Batch]:
     """The batches without sheets that stood before; each of those is told."""
     seen = _Seen()
     for batch in batches:
-        again = seen.repeated(batch.keys.hash_rows(seed=7).to_numpy())
+        if not batch.keys.height:
+            continue
+        again = seen.repeated(batch.keys)
         for at in np.flatnonzero(again).tolist():
             key = ", ".join(
                 f"{name} {value!r}" for name, value in batch.keys.row(at, named=True).items()

@@ -25,8 +25,6 @@ from calibrant.formats.text import Block
 from calibrant.stats.runs import Codes
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
 
-_NO_TEXT = r'["\x00-\x1f]'
-"""What no text of JSON holds as it is; a name that does was cut in the wrong place."""
 PATIENCE = 3
 """How many more blocks may fail than succeed before no more are tried."""
 
@@ -121,8 +119,8 @@ class RegularLines:
         if lines.null_count() or len(lines) != block.line_count:
             return None
         fields, place = self._names(lines)
-        if any(column.str.contains(_NO_TEXT).any() for column in fields.values()):
-            return None
+        if any(column.str.contains('"', literal=True).any() for column in fields.values()):
+            return None  # cut in the wrong place
         codes, digits = self._codes(np.frombuffer(block.data, np.uint8), place)
         line = Line()
         for name, column in fields.items():
@@ -135,16 +133,17 @@ class RegularLines:
         sizes = lines.str.len_bytes().cast(pl.Int64) + 1
         place = (sizes.cum_sum() - sizes).to_numpy(writable=True)
         befores = [*self._befores.values(), self._answers[0].before]
-        fields, rest = {}, lines
+        fields: dict[str, pl.Series] = {}
+        rest = lines.to_frame("rest")
         for at, name in enumerate(self._befores):
-            inside = rest.to_frame("rest").select(pl.col("rest").str.slice(len(befores[at])))
-            end = pl.col("rest").str.find(befores[at + 1], literal=True)
-            cut = inside.select(
-                pl.col("rest").str.head(end).alias("name"), pl.col("rest").str.slice(end)
-            )
-            fields[name], rest = cut.get_columns()
-        inside_bytes = sizes - 1 - rest.str.len_bytes().cast(pl.Int64)
-        place += inside_bytes.fill_null(0).to_numpy() + len(befores[-1].encode())
+            end = pl.col("rest").str.find(befores[at + 1], literal=True).cast(pl.Int64)
+            begin = len(befores[at])
+            cut = pl.col("rest").str.slice(begin, end - begin).alias(name)
+            fields[name], ends = rest.select(cut, end.alias("end")).get_columns()
+            place += ends.fill_null(0).to_numpy()
+            if at + 1 < len(self._befores):
+                rest = rest.select(pl.col("rest").str.slice(end))
+        place += len(befores[-1].encode())
         return fields, place
 
     def _codes(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import polars as pl
 
 from calibrant.core.errors import Fault, RecordError
 from calibrant.core.rubric import Rubric
+from calibrant.formats.ahead import ahead
 from calibrant.formats.coding import Batch, Coder, OnFault
-from calibrant.formats.items import Duplicate, stream_items
 from calibrant.formats.preconditions import Measures, conditioned
 from calibrant.formats.ratings import Progress, read_answers
 from calibrant.formats.verdict_lines import VerdictLines
@@ -221,14 +221,15 @@ class ScoreRun:
         """The whole run into one file, or no file."""
         check_output(path)
         if path.suffix.lower() in LINE_SUFFIXES:
-            write_line_file(self.lines(), path)
+            write_line_file(ahead(self.lines()), path)
         else:
             write_frames(self.frames(), self.schema, path)
 
     def _scored(self) -> Iterator[tuple[Batch, Scored]]:
         """Batches with their scores; raises at the end if any record was bad."""
         measures = self._measures()
-        for batch in self._ahead():
+        batches = chain([] if self._first is None else [self._first], self._batches)
+        for batch in ahead(batches):
             kept, codes = batch, batch.codes
             if measures is not None:
                 kept, codes = conditioned(self.table.book, batch, measures, self._unknown_item)
@@ -240,15 +241,6 @@ class ScoreRun:
         if self._bad and not self.skip_bad:
             raise RecordError(sorted(self._faults, key=lambda fault: fault.record or 0))
 
-    def _ahead(self) -> Iterator[Batch]:
-        """The batches, the next one being read while the last one is in work."""
-        batch = self._first
-        with ThreadPoolExecutor(1) as pool:
-            while batch is not None:
-                future = pool.submit(next, self._batches, None)
-                yield batch
-                batch = future.result()
-
     def _measures(self) -> Measures | None:
         """What code counts in each item, where an items file was given."""
         conditions = [one.precondition for one in self.rubric.criteria if one.precondition]
@@ -259,6 +251,8 @@ class ScoreRun:
                     f"preconditions not applied ({told}): give the items with --items"
                 )
             return None
+        from calibrant.formats.items import Duplicate, stream_items  # not needed by most runs
+
         found: dict[str, Mapping[str, int]] = {}
         stream = stream_items(self.items, self.rubric.item_type, self.encoding, self.summary.notes)
         for entry in stream:
