@@ -35,10 +35,10 @@ class Pieces:
 
     def __init__(self, digits: Sequence[Sequence[str]]) -> None:
         groups: list[list[Sequence[str]]] = []
-        most = MOST_TEXTS
+        most = 1
         for texts in digits:
             most *= len(texts)
-            if most > MOST_TEXTS:
+            if not groups or most > MOST_TEXTS:
                 groups.append([])
                 most = len(texts)
             groups[-1].append(texts)
