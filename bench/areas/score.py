@@ -208,11 +208,11 @@ def _memory_row(ctx: Context, form: str, write: Callable[[Path, int], Path], cou
 
 
 def _limited(ctx: Context) -> tuple[Row, str]:
-    """A JSONL file scored by a process that may not write to as much memory as half its size."""
+    """A JSONL file scored by a process that may not write to as much memory as its size."""
     probe = sheets.write_jsonl(ctx.work / "probe.jsonl", 1000)
     count = round(BIG_FILE / probe.stat().st_size * 1000)
     source = sheets.write_jsonl(ctx.work / "in.jsonl", count)
-    limit = source.stat().st_size // 2
+    limit = source.stat().st_size * 2 // 3
     ctx.say(f"scoring {count:,} sheets from jsonl, memory limited to {Quantity(limit, 'B')}")
     try:
         run = run_process(ours(source, ctx.work / "out.jsonl"), data_limit=limit)
@@ -222,8 +222,8 @@ def _limited(ctx: Context) -> tuple[Row, str]:
         run, told = run_process(ours(source, ctx.work / "out.jsonl")), "FAILED; shown without limit"
     row = _against_file(f"jsonl, {count:,} sheets", source, [run])
     note = (
-        f"the last run, with writable memory (RLIMIT_DATA) limited to {Quantity(limit, 'B')}, half "
-        f"the file: {told}, {Quantity(run.seconds, 's')}"
+        f"the last run, with writable memory (RLIMIT_DATA) limited to {Quantity(limit, 'B')}, "
+        f"two thirds of the file: {told}, {Quantity(run.seconds, 's')}"
     )
     return row, note
 
