@@ -1,0 +1,139 @@
+"""Ratings become unique patterns with multiplicities: the one reduction all coefficients share.
+
+Ratings of one criterion are *codes*, shape (R, N): a row for each rater, a column for each item,
+the place of the answer on the scale, ``ABSENT`` where there is none. Two items that were answered
+alike are the same pattern; everything after this module works on patterns, so that its cost does
+not grow with the number of items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibrant.stats.runs import Codes
+
+ABSENT = 255
+MOST_VALUES = 254
+"""Answers a scale may have."""
+_DENSE = 1 << 22
+"""Combinations up to which patterns are counted in one array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Unique columns of a table of codes, and how many items have each."""
+
+    codes: Codes
+    """Shape (R, U)."""
+    times: NDArray[np.int64]
+    """Shape (U,)."""
+
+    @property
+    def items(self) -> int:
+        """How many items there are, those without any answer included."""
+        return int(self.times.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Unique counts of answers, whoever gave them, and how many items have each."""
+
+    counts: NDArray[np.int64]
+    """How often each value was given, shape (U, K)."""
+    times: NDArray[np.int64]
+    """Shape (U,)."""
+
+    @property
+    def items(self) -> int:
+        """Items with at least one answer."""
+        return int(self.times[self.counts.sum(axis=1) > 0].sum())
+
+    @property
+    def ratings(self) -> int:
+        """All answers."""
+        return int(self.counts.sum(axis=1) @ self.times)
+
+
+def patterns(codes: Codes, values: int) -> Patterns:
+    """The unique columns of ``codes``; raters are told apart."""
+    raters = len(codes)
+    if (values + 1) ** raters <= _DENSE:
+        digits = np.minimum(codes, np.uint8(values))  # absent is the last digit
+        radix = (values + 1) ** np.arange(raters)
+        return _decoded(_key(digits, radix), (values + 1) ** raters, values, radix)
+    rows = np.ascontiguousarray(codes.T)
+    whole = rows.view(np.dtype((np.void, raters))).reshape(-1)
+    unique, times = np.unique(whole, return_counts=True)
+    found = unique.view(np.uint8).reshape(len(unique), raters).T
+    return Patterns(np.ascontiguousarray(found), times)
+
+
+def _decoded(keys: NDArray[Any], size: int, values: int, radix: NDArray[np.int64]) -> Patterns:
+    times = np.bincount(keys, minlength=size)
+    present = np.flatnonzero(times)
+    digits = present[None, :] // radix[:, None] % (values + 1)
+    codes = np.where(digits == values, ABSENT, digits).astype(np.uint8)
+    return Patterns(codes, times[present])
+
+
+def _key(digits: NDArray[Any], radix: Sequence[int] | NDArray[np.int64]) -> NDArray[Any]:
+    """One number for each column, in the smallest type that is counted fast."""
+    largest = int(max(radix)) * int(np.iinfo(np.uint8).max)
+    kind = np.dtype(np.uint16 if largest < 1 << 16 else np.uint32)
+    out: NDArray[Any] = np.zeros(digits.shape[1], kind)
+    for row, weight in zip(digits, radix, strict=True):
+        out += row.astype(kind) * kind.type(weight)
+    return out
+
+
+def counts(codes: Codes, values: int) -> Counts:
+    """How often each value was given to an item, as unique patterns; raters are exchangeable."""
+    raters = len(codes)
+    if (raters + 1) ** values <= _DENSE:
+        weights = np.zeros(256, np.uint32)
+        weights[:values] = (raters + 1) ** np.arange(values)
+        keys = np.zeros(codes.shape[1], np.uint32)
+        for row in codes:
+            keys += weights.take(row)
+        times = np.bincount(keys)
+        present = np.flatnonzero(times)
+        found = present[:, None] // weights[:values].astype(np.int64) % (raters + 1)
+        return Counts(found, times[present])
+    unique = patterns(np.sort(codes, axis=0), values)
+    return counts_of(unique, values)
+
+
+def counts_of(unique: Patterns, values: int) -> Counts:
+    """Counts of patterns that are known already; equal counts may stand more than once."""
+    found = np.stack([(unique.codes == value).sum(axis=0) for value in range(values)], axis=1)
+    return Counts(found.astype(np.int64), unique.times)
+
+
+def pair_tables(codes: Codes, values: int) -> NDArray[np.int64]:
+    """How often each pair of raters gave each pair of values, shape (R, R, K, K).
+
+    Every value of every rater is a plane of bits; two planes share as many items as their
+    intersection has bits.
+    """
+    raters, items = codes.shape
+    words = -(-items // 64)
+    planes = np.zeros((raters, values, words * 8), np.uint8)
+    for rater, row in enumerate(codes):
+        for value in range(values):
+            packed = np.packbits(row == value)
+            planes[rater, value, : len(packed)] = packed
+    bits = planes.view(np.uint64)
+    out = np.zeros((raters, raters, values, values), np.int64)
+    for first in range(raters):
+        for value in range(values):
+            shared = bits[first, value] & bits[first + 1 :]
+            both = np.bitwise_count(shared).sum(axis=-1, dtype=np.int64)
+            out[first, first + 1 :, value] = both
+    later = np.triu_indices(raters, 1)
+    out[later[1], later[0]] = out[later].swapaxes(-1, -2)
+    return out

@@ -1,0 +1,58 @@
+"""How far apart two answers are: weights of agreement and distances of disagreement.
+
+Matrices have shape (K, K). A weight is 1 for the same answer and falls to 0; a distance is 0 for
+the same answer. ``points`` are what the answers stand for: places on an ordinal scale, numbers on
+an interval or ratio scale.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix: TypeAlias = NDArray[np.float64]
+Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+Weights: TypeAlias = Literal["linear", "quadratic", "ordinal"]
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
+
+
+def identity(values: int) -> Matrix:
+    """Only the same answer agrees."""
+    return np.eye(values)
+
+
+def agreement_weights(kind: Weights | None, points: Matrix) -> Matrix:
+    """Weights of partial agreement; ``ordinal`` are Gwet's, by the pairs that lie between."""
+    gap = np.abs(points[:, None] - points[None, :])
+    widest = gap.max(initial=0) or 1.0
+    match kind:
+        case None:
+            return identity(len(points))
+        case "linear":
+            return np.asarray(1 - gap / widest)
+        case "quadratic":
+            return np.asarray(1 - (gap / widest) ** 2)
+        case "ordinal":
+            between = np.abs(np.subtract.outer(np.arange(len(points)), np.arange(len(points)))) + 1
+            pairs = between * (between - 1) / 2
+            return np.asarray(1 - pairs / (pairs.max(initial=0) or 1.0))
+
+
+def within_one(values: int) -> Matrix:
+    """Answers next to each other on the scale agree."""
+    places = np.arange(values)
+    return np.asarray(np.abs(places[:, None] - places[None, :]) <= 1, np.float64)
+
+
+def squared_gap(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Interval distance, shape (..., K, K)."""
+    return (points[..., :, None] - points[..., None, :]) ** 2
+
+
+def ratio_distance(points: Matrix) -> Matrix:
+    """Ratio distance; two zeros are the same."""
+    total = points[:, None] + points[None, :]
+    gap = points[:, None] - points[None, :]
+    return np.divide(gap, total, out=np.zeros_like(gap), where=total != 0) ** 2
