@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from calibrant import load_rubric
+from calibrant import SourceError, load_rubric
 from calibrant.cli.main import cli
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -191,3 +191,84 @@ def test_a_plan_without_a_pass_mark_is_told_as_such() -> None:
 def test_an_unknown_output_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     result = run(tmp_path / "absent.jsonl", "-r", "coaching-conversation", "-o", tmp_path / "v.pdf")
     assert "known: .jsonl" in str(result.exception)
+
+
+# -- nothing is lost, nothing passes by accident
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
+    answers = write_sheets(tmp_path / "a.jsonl", {"id": "a", "answers": ALL_YES})
+    items = tmp_path / "items.jsonl"
+    items.write_text((COACHING / "items.jsonl").read_text("utf-8"), "utf-8")
+    before = answers.read_bytes(), items.read_bytes()
+    for out in (answers, tmp_path / "." / "a.jsonl", items):
+        done = run(answers, "-r", "coaching-conversation", "--items", items, "-o", out)
+        assert isinstance(done.exception, SourceError)
+        assert "written over" in str(done.exception)
+    assert (answers.read_bytes(), items.read_bytes()) == before
+
+
+def test_what_is_no_number_is_no_rate(tmp_path: Path) -> None:
+    answers = write_sheets(tmp_path / "a.jsonl", {"id": "a", "answers": ALL_YES})
+    done = run(answers, "-r", "coaching-conversation", "--fail-under", "nan")
+    assert done.exit_code == 2
+    assert "not a rate" in done.output
+
+
+def test_sheets_that_were_left_out_have_not_passed(tmp_path: Path) -> None:
+    good = [{"id": f"g{n}", "answers": ALL_YES} for n in range(9)]
+    answers = write_sheets(tmp_path / "a.jsonl", *good, {"id": "", "answers": ALL_YES})
+    command = (answers, "-r", "coaching-conversation", "--skip-bad", "--fail-under")
+    assert run(*command, "0.9").exit_code == 0
+    assert run(*command, "0.91").exit_code == 1
+
+
+def test_a_failure_by_score_alone_says_so(tmp_path: Path) -> None:
+    rubric = tmp_path / "support.yaml"
+    CliRunner().invoke(cli, ["rubric", "init", str(rubric)])
+    answers = tmp_path / "w.csv"
+    answers.write_text("id,solves,next_step,tone,promises\na,1,YES,YES,YES\n", "utf-8")
+    done = run(answers, "-r", rubric, "--format", "text")
+    assert "not >= 0.8" in done.output
+
+
+def test_faults_come_in_the_order_of_the_records(tmp_path: Path) -> None:
+    bad = [{"id": "", "answers": ALL_YES}, {"id": "x", "answers": {"CQX": 1, **ALL_YES}}] * 3
+    answers = write_sheets(tmp_path / "a.jsonl", {"id": "a", "answers": ALL_YES}, *bad)
+    done = run(answers, "-r", "coaching-conversation")
+    assert done.exit_code == 2
+    told = [int(line.split("record ")[1].split(":")[0]) for line in done.stderr.splitlines()[:6]]
+    assert told == sorted(told)
+
+
+def test_the_wrong_rubric_is_told_once(tmp_path: Path) -> None:
+    sheets = [{"id": str(n), "answers": ALL_YES} for n in range(200)]
+    answers = write_sheets(tmp_path / "a.jsonl", *sheets)
+    done = run(answers, "-r", "smart-action-plan")
+    assert "is it the right rubric?" in str(done.exception)
+    long = tmp_path / "l.csv"
+    rows = "".join(f"i{n},CQ1,YES\n" for n in range(200))
+    long.write_text("item,criterion,answer\n" + rows, "utf-8")
+    assert "is it the right rubric?" in str(run(long, "-r", "smart-action-plan").exception)
+
+
+def test_answers_to_a_criterion_that_is_gone_can_be_left_aside(tmp_path: Path) -> None:
+    long = tmp_path / "l.csv"
+    long.write_text("item,criterion,answer\na,CQ1,YES\na,gone,YES\n", "utf-8")
+    refused = run(long, "-r", "coaching-conversation")
+    assert refused.exit_code == 2
+    assert "--ignore gone" in refused.stderr
+    assert run(long, "-r", "coaching-conversation", "--ignore", "gone").exit_code == 0
+
+
+def test_what_no_number_could_be_made_of_is_shown(tmp_path: Path) -> None:
+    answers = {"usefulness": 0, "realism": 3.5, "clarity": "maybe", "inclusivity": None}
+    path = write_sheets(tmp_path / "a.jsonl", {"id": "a", "answers": answers})
+    for suffix in (".jsonl", ".parquet", ".csv"):
+        out = tmp_path / f"out{suffix}"
+        assert run(path, "-r", "smart-action-plan", "-o", out).exit_code == 0
+        text = (
+            out.read_text("utf-8") if suffix != ".parquet" else str(pl.read_parquet(out).to_dicts())
+        )
+        for told in ("usefulness: 0", "realism: 3.5", "clarity: maybe"):
+            assert told in text

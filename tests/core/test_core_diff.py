@@ -74,7 +74,7 @@ def changed(build: Build, *edits: Edit) -> RubricDiff:
             ),
             "anchors",
             "depth",
-            "examples of 2 changed",
+            "examples or status of 2 changed",
         ),
         ((("gates", 0, "text"), "Stop."), "gates", "safe", "text changed"),
         ((("gates", 1), HONEST_GATE), "gates", "honesty", "added"),
@@ -338,4 +338,41 @@ def test_a_difference_can_be_read_by_machines(small: Build) -> None:
         "ask_again": ["tidy"],
         "renamed": [],
         "verdicts_may_change": told["verdicts_may_change"],
+        "notes": [],
     }
+
+
+def test_two_rubrics_are_not_two_versions(small: Build) -> None:
+    found = changed(small, (("id",), "other"))
+    assert found.changes[0].text == "another rubric"
+    assert "two rubrics" in found.notes[0]
+
+
+def test_other_items_mean_other_answers(small: Build) -> None:
+    found = changed(small, (("item_type",), "plan"), (("criteria", 0, "precondition"), ...))
+    assert (found.changes[0].section, found.valid) == ("identity", ())
+
+
+def test_white_space_has_no_meaning(small: Build) -> None:
+    found = changed(small, (("criteria", 0, "question"), "Is  it\n tidy?"))
+    assert (found.changes, found.ask_again) == ((), ())
+
+
+def test_every_change_shows_where_the_two_differ(small: Build) -> None:
+    edits: list[Edit] = [
+        (("summary",), "Another summary altogether."),
+        (("scales", 0, "values", 0, "meaning"), "Something else."),
+        (("scales", 0, "values", 1, "points"), "0.5"),
+    ]
+    for edit in edits:
+        for change in changed(small, edit).changes:
+            assert change.before != change.after, change
+
+
+def test_a_mapping_that_does_not_fit_is_told(small: Build) -> None:
+    mapping = {"from_version": "1.9", "dropped": ["tidyy"], "added": ["depth"]}
+    notes = changed(small, (("mapping",), mapping)).notes
+    assert any("'tidyy'" in note and "did you mean 'tidy'?" in note for note in notes)
+    assert any("calls 'depth' added" in note for note in notes)
+    elsewhere = changed(small, (("mapping",), {**mapping, "from_version": "0.3"})).notes
+    assert any("not used" in note for note in elsewhere)

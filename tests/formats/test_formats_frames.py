@@ -29,10 +29,10 @@ WIDE: dict[str, list[Any]] = {
     "CQ8": ["YES", "MAYBE", None],
 }
 LONG: dict[str, list[Any]] = {
-    "item": ["a", "a", "b"],
-    "rater": ["r1", "r1", "r1"],
-    "criterion": ["CQ1", "CQ2", "CQ1"],
-    "answer": ["YES", "NO", None],
+    "item": ["a", "a", "b", "b"],
+    "rater": ["r1", "r1", "r1", "r1"],
+    "criterion": ["CQ1", "CQ2", "CQ1", "CQ2"],
+    "answer": ["YES", "NO", None, "NA"],
 }
 
 
@@ -83,7 +83,22 @@ def test_no_warning_without_a_cause() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         score_table(COACHING, pd.DataFrame({"id": ["a"], "note": [None], "CQ1": ["YES"]}))
-        score_table(COACHING, pl.DataFrame({"id": ["a"], "CQ1": ["YES"], "CQ2": [None]}))
+        score_table(
+            COACHING, pl.DataFrame({"id": ["a", "b"], "CQ1": ["YES", "NA"], "CQ2": [None] * 2})
+        )
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_empty_cells_where_no_answer_is_na_are_told(tmp_path: Path, library: str) -> None:
+    """A frame that came by way of pandas has lost its NA for good."""
+    columns: dict[str, list[Any]] = {"id": ["a", "b"], "CQ1": ["YES", None]}
+    with pytest.warns(CalibrantWarning, match="keep_default_na"):
+        score_table(COACHING, frame_of(library, columns))
+    path = tmp_path / "answers.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    run = ScoreRun(COACHING, path)
+    list(run.frames())
+    assert any("keep_default_na" in note for note in run.summary.notes)
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
@@ -146,9 +161,9 @@ def test_ids_of_any_frame_are_texts_or_whole_numbers() -> None:
 
 
 def test_categories_and_enums_are_texts() -> None:
-    plain = pl.DataFrame({"id": ["a", "b", "c"], "CQ1": ["YES", "no", None]})
+    plain = pl.DataFrame({"id": list("abcd"), "CQ1": ["YES", "no", None, "NA"]})
     expected = score_table(COACHING, plain).to_dicts()
-    for kind in (pl.Categorical(), pl.Enum(["YES", "no", "x"])):
+    for kind in (pl.Categorical(), pl.Enum(["YES", "no", "x", "NA"])):
         assert (
             score_table(COACHING, plain.with_columns(pl.col("CQ1").cast(kind))).to_dicts()
             == expected

@@ -671,3 +671,41 @@ def test_schemas_allow_what_the_reader_allows_as_a_number() -> None:
     listed = {**PLAN, "profile": {"goal": "g", "skills": "a; b"}}
     assert isinstance(one(listed, "plan"), Plan)
     assert isinstance(one({"text": "x"}, "free"), FreeItem)
+
+
+# -- near misses
+
+
+@pytest.mark.parametrize(
+    ("record", "hint"),
+    [
+        ({"id": "a", "question": "q", "respons": "r"}, "did you mean 'response'?"),
+        ({"id": "a", "question": "q"}, "both question and response"),
+        ({"id": "a", "Exchanges": [["a", "b"]]}, "did you mean 'exchanges'?"),
+    ],
+)
+def test_what_was_perhaps_meant_for_another_kind_is_told(
+    tmp_path: Path, record: dict[str, Any], hint: str
+) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(json.dumps(record) + "\n", "utf-8")
+    read = read_items(path)
+    assert [item.kind for item in read.items] == ["free"]
+    assert hint in read.notes[0]
+    assert read_items(path, "free").notes == []
+
+
+def test_columns_of_a_table_are_known_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text("ID, Question ,RESPONSE\na,q,r\n", "utf-8")
+    (item,) = read_items(path).items
+    assert (item.kind, item.id) == ("response", "a")
+
+
+@pytest.mark.parametrize("day", ["2025-13-45", "2025-02-31", "01.02.2025", "yesterday"])
+def test_as_of_is_a_day_of_the_calendar(tmp_path: Path, day: str) -> None:
+    path = tmp_path / "items.jsonl"
+    record = {"id": "a", "question": "q", "response": "r", "as_of": day}
+    path.write_text(json.dumps(record) + "\n", "utf-8")
+    (fault,) = read_items(path).faults
+    assert (fault.path, fault.message) == ("as_of", "must be a day such as 2025-02-28")

@@ -212,7 +212,7 @@ def test_a_misspelt_key_is_one_mistake_with_its_place_and_a_hint(
             "id: form",
             "id: 1form",
             "categories[0].id",
-            r"'1form' does not have the form ^[A-Za-z][A-Za-z0-9_-]{0,63}$",
+            r"'1form' is not an id: letters, digits, _ and -, beginning with a letter, at most 64",
         ),
         (
             "title: Tiny",
@@ -266,7 +266,8 @@ def test_a_misspelt_key_is_one_mistake_with_its_place_and_a_hint(
             "category: form",
             "category: the form",
             "criteria[0].category",
-            r"'the form' does not have the form ^[A-Za-z][A-Za-z0-9_-]{0,63}$",
+            "'the form' is not an id: letters, digits, _ and -, beginning with a letter, "
+            "at most 64",
         ),
     ],
 )
@@ -644,3 +645,62 @@ def test_the_schema_takes_what_the_loader_takes(validator: Draft202012Validator)
 
 def test_the_schema_describes_every_key_of_a_rubric() -> None:
     assert set(rubric_schema()["properties"]) == set(Rubric.model_fields)
+
+
+# -- common slips
+
+
+def faults_of(text: str) -> list[str]:
+    with pytest.raises(RubricError) as caught:
+        parse_rubric(text, "tiny.yaml")
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_a_scale_that_does_not_say_its_kind() -> None:
+    (told,) = faults_of(TEXT.replace("  - kind: choice\n    id: yes_no", "  - id: yes_no"))
+    assert "scales[0].kind: required key is missing" in told
+
+
+def test_a_misspelt_kind_hides_nothing_below_it() -> None:
+    text = TEXT.replace("kind: choice", "kind: choise").replace("meaning: Met.", "meening: Met.")
+    told = faults_of(text)
+    assert any("tiny.yaml:7: scales[0].kind: 'choise' is not one of" in one for one in told)
+    assert any("did you mean 'choice'?" in one for one in told)
+    assert any("meening" in one and "did you mean 'meaning'?" in one for one in told)
+
+
+def test_a_misspelt_section_hides_nothing_below_it() -> None:
+    told = faults_of(
+        TEXT.replace("criteria:", "criterias:").replace("policy: valid", "policy: vaild")
+    )
+    assert any("criterias: unknown key (did you mean 'criteria'?)" in one for one in told)
+    assert any("criterias[0].na.policy" in one and "'valid'" in one for one in told)
+    assert not any("required key is missing" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("version: 1.10", "version: v1", "is not a version such as 1.0 or 1.10.2"),
+        ("weight: 0.25", "weight: 0,25", "write 0.25"),
+        ("weight: 0.25", "weight: 25%", "write 0.25"),
+        ("weight: 0.25", "weight: None", "write none, in small letters"),
+        ("title: Tiny", "title: Tiny: it is", "stands in quotes"),
+        ("title: Tiny", "title: Tiny\n\tx: y", "spaces, not tabs"),
+        ("  - kind: choice", "\t- kind: choice", "spaces, not tabs"),
+        ('op: ">="', "op: >=", "stands in quotes"),
+    ],
+)
+def test_what_to_write_instead(old: str, new: str, hint: str) -> None:
+    assert any(hint in told for told in faults_of(TEXT.replace(old, new, 1)))
+
+
+def test_an_operator_the_wrong_way_round() -> None:
+    text = TEXT.replace('op: ">="', 'op: "=>"')
+    assert text != TEXT
+    assert any("did you mean '>='?" in told for told in faults_of(text))
+
+
+def test_a_second_document_is_one_mistake() -> None:
+    (told,) = faults_of(TEXT + "---\nid: other\n")
+    assert "only one document" in told

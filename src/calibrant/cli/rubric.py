@@ -264,6 +264,8 @@ def diff(old: str, new: str, style: str) -> None:
         return
     screen = console()
     screen.print(f"{found.old} → {found.new}", style="bold")
+    for note in found.notes:
+        click.secho(f"note: {note}", err=True, fg="yellow")
     if not found.changes:
         screen.print("Nothing changed in meaning.")
     else:

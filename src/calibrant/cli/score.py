@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,20 @@ if TYPE_CHECKING:
     import polars as pl
 
     from calibrant.core.errors import Fault
+    from calibrant.core.rubric import Rubric
     from calibrant.formats.ratings import Progress
     from calibrant.formats.score_file import ScoreRun, Summary
 
 SHOWN_ROWS = 20
 SHOWN_FAULTS = 100
 """On a terminal; a file or a pipe gets every one."""
+
+
+def _a_rate(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """What is not a number is below no rate, and would pass any run."""
+    if value is not None and isnan(value):
+        raise click.BadParameter("nan is not a rate")
+    return value
 
 
 @click.command()
@@ -35,8 +44,8 @@ SHOWN_FAULTS = 100
               help="Write verdicts here: .jsonl, .json, .csv or .parquet.")  # fmt: skip
 @click.option("--items", type=click.Path(path_type=Path),
               help="The items, to apply the rubric's preconditions.")  # fmt: skip
-@click.option("--fail-under", type=click.FloatRange(0, 1), metavar="RATE",
-              help="Exit with 1 below this rate; incomplete counts as not passed.")  # fmt: skip
+@click.option("--fail-under", type=click.FloatRange(0, 1), metavar="RATE", callback=_a_rate,
+              help="Exit with 1 below this rate; incomplete or left out fails.")  # fmt: skip
 @click.option("--fail-on-gate", is_flag=True,
               help="Exit with 1 if any gate failed or is unknown.")  # fmt: skip
 @click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
@@ -78,7 +87,7 @@ def score(
 
     rubric = load_rubric(rubric_name)
     if out is not None:
-        check_output(out)
+        check_output(out, answers, items)
     told = _FaultList()
     with _progress() as on_progress:
         try:
@@ -103,7 +112,7 @@ def score(
             )
             raise click.exceptions.Exit(2) from None
     told.close()
-    _show(run.summary, head, out, style)
+    _show(run.summary, head, out, style, _mark(rubric))
     if _falls_short(run.summary, fail_under, fail_on_gate):
         raise click.exceptions.Exit(1)
 
@@ -180,7 +189,9 @@ def _write(run: ScoreRun, out: Path | None, style: str) -> pl.DataFrame | None:
     return head
 
 
-def _show(summary: Summary, head: pl.DataFrame | None, out: Path | None, style: str) -> None:
+def _show(
+    summary: Summary, head: pl.DataFrame | None, out: Path | None, style: str, mark: str
+) -> None:
     if wants_json(style):
         if out is not None:
             show_json(summary.to_dict())
@@ -189,7 +200,7 @@ def _show(summary: Summary, head: pl.DataFrame | None, out: Path | None, style: 
         return
     screen = console()
     if head is not None:
-        screen.print(_rows(head))
+        screen.print(_rows(head, mark))
         if summary.sheets > head.height:
             screen.print(f"… {summary.sheets - head.height} more; -o FILE keeps all", style="dim")
     screen.print(f"{summary.rubric}: {_line(summary)}", style="bold")
@@ -204,6 +215,12 @@ def _show(summary: Summary, head: pl.DataFrame | None, out: Path | None, style: 
         click.secho(f"note: {note}", err=True, fg="yellow")
     if out is not None:
         click.echo(f"wrote {out}", err=True)
+
+
+def _mark(rubric: Rubric) -> str:
+    """The pass mark in signs, ``>= 0.80``."""
+    mark = rubric.aggregation.pass_mark
+    return "" if mark is None else f"{mark.op} {mark.value}"
 
 
 def _line(summary: Summary) -> str:
@@ -254,8 +271,8 @@ def _counts(summary: Summary) -> None:
         screen.print(table(("red flag", "sheets"), flags))
 
 
-def _rows(head: pl.DataFrame) -> object:
-    """A few verdicts, for the eye."""
+def _rows(head: pl.DataFrame, mark: str) -> object:
+    """A few verdicts, for the eye; ``mark`` says what a score has to reach."""
     from rich.text import Text
 
     colours = {"passed": "green", "failed": "red", "undecided": "yellow"}
@@ -272,6 +289,8 @@ def _rows(head: pl.DataFrame) -> object:
             one for one in row["failed_checks"] if one not in row["missing"] + row["errors"]
         ]
         why += [", ".join(answered)] if answered else []
+        if row["verdict"] == "failed" and not why:
+            why.append(f"not {mark}")
         number = "" if row[scored] is None else f"{row[scored]:.3f}".rstrip("0").rstrip(".")
         rows.append(
             (*(row[key] or "" for key in keys), verdict, number, row["gate"] or "", "; ".join(why))
@@ -284,7 +303,10 @@ def _falls_short(summary: Summary, fail_under: float | None, fail_on_gate: bool)
     if fail_under is not None and (summary.strict_rate is None or summary.strict_rate < fail_under):
         told = "there is no pass rate to hold against"
         if summary.strict_rate is not None:
-            told = f"pass rate {summary.strict_rate:.1%}, incomplete as not passed, is below"
+            told = (
+                f"pass rate {summary.strict_rate:.1%}, incomplete and left out as not passed, "
+                "is below"
+            )
         click.secho(f"{told} {fail_under:.1%}", err=True, fg="red")
         short = True
     if fail_on_gate and (summary.gate_failed or summary.gate_unknown):

@@ -2,7 +2,8 @@
 
 Answers given to a criterion stay valid as long as everything a rater read of it is unchanged:
 its question, detail, scale, anchors, NA policy, preconditions, violation rule. Weights, gates
-and targets may change freely: verdicts are computed again from the same answers.
+and targets may change freely: verdicts are computed again from the same answers. White space has
+no meaning.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import Any, Literal, TypeAlias
 
 from calibrant.core.criterion import Criterion
 from calibrant.core.document import version_key
-from calibrant.core.errors import VersionError
+from calibrant.core.errors import VersionError, suggestion
 from calibrant.core.rubric import Rubric
 
 Section: TypeAlias = Literal[
-    "criteria", "anchors", "scales", "weights", "gates", "red flags", "scoring", "targets",
-    "process", "texts",
+    "identity", "criteria", "anchors", "scales", "weights", "gates", "red flags", "scoring",
+    "targets", "process", "texts",
 ]  # fmt: skip
 
 
@@ -49,6 +50,8 @@ class RubricDiff:
     """Old and new id where answers are taken over under another name."""
     verdicts_change: bool
     """Whether verdicts may change on the same answers."""
+    notes: tuple[str, ...] = ()
+    """What does not fit: another rubric, a mapping that speaks of other names."""
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -69,6 +72,7 @@ class RubricDiff:
             "ask_again": list(self.ask_again),
             "renamed": [list(pair) for pair in self.renamed],
             "verdicts_may_change": self.verdicts_change,
+            "notes": list(self.notes),
         }
 
 
@@ -99,7 +103,29 @@ def diff_rubrics(old: Rubric, new: Rubric) -> RubricDiff:
         ask_again=tuple(name for name in new.criterion_ids if name not in valid),
         renamed=tuple((b, a) for b, a in names.items() if b != a and a in valid),
         verdicts_change=_rules(old, names) != _rules(new, {}),
+        notes=tuple(_notes(old, new)),
     )
+
+
+def _notes(old: Rubric, new: Rubric) -> Iterator[str]:
+    """What a reader must know before believing the rest."""
+    if old.id != new.id:
+        yield f"{old.name} and {new.name} are two rubrics, not two versions of one"
+        return
+    mapping = new.mapping
+    if mapping is None or old.hash == new.hash:
+        return
+    if mapping.from_version != old.version:
+        yield f"the mapping of {new.name} is from {mapping.from_version}: it was not used here"
+        return
+    for name in [*(one.previous for one in mapping.renamed), *mapping.dropped]:
+        if name not in old.criterion_ids:
+            near = suggestion(name, old.criterion_ids)
+            hint = f" ({near})" if near else ""
+            yield f"the mapping speaks of {name!r}, which {old.name} has not{hint}"
+    for name in mapping.added:
+        if name in old.criterion_ids:
+            yield f"the mapping calls {name!r} added, but {old.name} has it"
 
 
 def _rules(rubric: Rubric, names: dict[str, str]) -> dict[str, Any]:
@@ -163,7 +189,8 @@ def _meaning(rubric: Rubric, criterion: Criterion) -> dict[str, Any]:
     told["scale"] = scale.model_dump(exclude={"id"})
     for choice in told["scale"].get("values", ()):
         choice.pop("points", None)
-    return told
+    told["item_type"] = rubric.item_type
+    return _plain(told)  # type: ignore[no-any-return]
 
 
 def _still_valid(old: Rubric, new: Rubric, before: Criterion, after: Criterion) -> bool:
@@ -177,25 +204,36 @@ def _still_valid(old: Rubric, new: Rubric, before: Criterion, after: Criterion) 
 
 
 def _changes(old: Rubric, new: Rubric, names: dict[str, str]) -> Iterator[RubricChange]:
+    if old.id != new.id:
+        yield RubricChange("identity", "id", "another rubric", old.id, new.id)
+    if old.item_type != new.item_type:
+        what = "other items are judged"
+        yield RubricChange("identity", "item_type", what, old.item_type, new.item_type)
     yield from _criteria_changes(old, new, names)
     yield from _weight_changes(old, new)
     yield from _category_texts(old, new)
     yield from _named_changes("gates", old.gates or (), new.gates or ())
     yield from _named_changes("red flags", old.red_flags or (), new.red_flags or ())
-    if old.aggregation != new.aggregation:
+    if _differ(old.aggregation, new.aggregation):
         yield from _field_changes("scoring", "aggregation", old.aggregation, new.aggregation)
     if old.agreement != new.agreement:
         yield RubricChange("targets", "agreement", "targets changed", _targets(old), _targets(new))
     for key in ("resolution", "panel", "calibration", "phases", "update_causes", "checks"):
-        if getattr(old, key) != getattr(new, key):
-            yield RubricChange("process", key, "changed")
+        yield from _change("process", key, "changed", getattr(old, key), getattr(new, key))
     texts = (
-        "title", "summary", "scope", "item_type", "reviewers", "independence", "guidance",
-        "pitfalls", "difficult_cases", "standards", "principles",
+        "title", "summary", "scope", "reviewers", "independence", "guidance", "pitfalls",
+        "difficult_cases", "standards", "principles",
     )  # fmt: skip
     for key in texts:
-        if getattr(old, key) != getattr(new, key):
-            yield RubricChange("texts", key, "reworded")
+        yield from _change("texts", key, "reworded", getattr(old, key), getattr(new, key))
+
+
+def _change(
+    section: Section, subject: str, text: str, before: Any, after: Any
+) -> Iterator[RubricChange]:
+    """A change, if it is one, shown where the two differ."""
+    if _differ(before, after):
+        yield RubricChange(section, subject, text, *_apart(_short(before), _short(after)))
 
 
 def _criteria_changes(old: Rubric, new: Rubric, names: dict[str, str]) -> Iterator[RubricChange]:
@@ -217,26 +255,28 @@ def _criterion_changes(
 ) -> Iterator[RubricChange]:
     for key in ("title", "question", "detail"):
         one, other = getattr(before, key), getattr(after, key)
-        if one != other:
-            yield RubricChange("criteria", after.id, f"{key} reworded", one, other)
+        yield from _change("criteria", after.id, f"{key} reworded", one, other)
     for key in ("category", "na", "precondition", "violation", "sub_questions", "tags"):
         one, other = getattr(before, key), getattr(after, key)
-        if one != other:
-            yield RubricChange("criteria", after.id, f"{key} changed", _short(one), _short(other))
+        yield from _change("criteria", after.id, f"{key} changed", one, other)
     for key in ("failure_examples", "considerations", "aliases"):
-        if getattr(before, key) != getattr(after, key):
-            yield RubricChange("texts", after.id, f"{key} changed")
-    if old.scale_of(before) != new.scale_of(after):
-        scales = (old.scale_of(before), new.scale_of(after))
-        told = [", ".join(map(str, scale.points_of_scale)) for scale in scales]
-        yield RubricChange("scales", after.id, "scale changed", *told)
+        one, other = getattr(before, key), getattr(after, key)
+        yield from _change("texts", after.id, f"{key} changed", one, other)
+    scales = old.scale_of(before), new.scale_of(after)
+    points = [", ".join(map(str, scale.points_of_scale)) for scale in scales]
+    if points[0] != points[1]:
+        yield RubricChange("scales", after.id, "scale changed", *points)
+    else:
+        yield from _change("scales", after.id, "scale changed", *scales)
     for level in dict.fromkeys([*before.anchors, *after.anchors]):
         one, other = before.anchors.get(level), after.anchors.get(level)
-        if one == other:
-            continue
         texts = [None if anchor is None else anchor.text for anchor in (one, other)]
-        what = "examples" if texts[0] == texts[1] else "anchor"
-        yield RubricChange("anchors", after.id, f"{what} of {level} changed", *texts)
+        if _differ(*texts):
+            shown = _apart(texts[0], texts[1])
+            yield RubricChange("anchors", after.id, f"anchor of {level} changed", *shown)
+        else:
+            what = f"examples or status of {level} changed"
+            yield from _change("anchors", after.id, what, one, other)
 
 
 def _weight_changes(old: Rubric, new: Rubric) -> Iterator[RubricChange]:
@@ -261,8 +301,7 @@ def _category_texts(old: Rubric, new: Rubric) -> Iterator[RubricChange]:
     for after in new.categories or ():
         for key in ("title", "question", "note"):
             was = getattr(before.get(after.id, after), key)
-            if was != getattr(after, key):
-                yield RubricChange("texts", after.id, f"{key} reworded", was, getattr(after, key))
+            yield from _change("texts", after.id, f"{key} reworded", was, getattr(after, key))
 
 
 def _named_changes(section: Section, before: Any, after: Any) -> Iterator[RubricChange]:
@@ -273,7 +312,7 @@ def _named_changes(section: Section, before: Any, after: Any) -> Iterator[Rubric
             yield RubricChange(section, name, "removed", old[name].title)
         elif name not in old:
             yield RubricChange(section, name, "added", None, new[name].title)
-        elif old[name] != new[name]:
+        elif _differ(old[name], new[name]):
             yield from _field_changes(section, name, old[name], new[name])
 
 
@@ -283,8 +322,7 @@ def _field_changes(
     keys = dict.fromkeys([*type(before).model_fields, *type(after).model_fields])
     for key in keys:
         one, other = getattr(before, key, None), getattr(after, key, None)
-        if one != other:
-            yield RubricChange(section, subject, f"{key} changed", _short(one), _short(other))
+        yield from _change(section, subject, f"{key} changed", one, other)
 
 
 def _targets(rubric: Rubric) -> str | None:
@@ -298,12 +336,45 @@ def _targets(rubric: Rubric) -> str | None:
     )
 
 
-def _short(value: Any) -> str | None:
-    if value is None:
-        return None
+def _differ(one: Any, other: Any) -> bool:
+    return bool(_plain(one) != _plain(other))
+
+
+def _plain(value: Any) -> Any:
+    """A value as plain data, its texts without needless white space."""
     if hasattr(value, "model_dump"):
-        told = {key: one for key, one in value.model_dump(mode="json").items() if one is not None}
-        return ", ".join(f"{key} {one}" for key, one in told.items())
-    if isinstance(value, tuple):
-        return ", ".join(str(getattr(one, "id", one)) for one in value) or "nothing"
+        value = value.model_dump(mode="json")
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _short(value: Any) -> str | None:
+    """A value in words, absent parts left out."""
+    return None if value is None else _words(_plain(value))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key} {_words(one)}" for key, one in value.items() if one not in (None, [], {})
+        )
+    if isinstance(value, list):
+        return "; ".join(map(_words, value)) or "nothing"
     return str(value)
+
+
+def _apart(
+    before: str | None, after: str | None, around: int = 15
+) -> tuple[str | None, str | None]:
+    """Two texts from shortly before where they begin to differ."""
+    if before is None or after is None:
+        return before, after
+    pairs = zip(before, after, strict=False)
+    same = next((at for at, (one, other) in enumerate(pairs) if one != other), len(before))
+    start = before.rfind(" ", 0, max(0, same - around)) + 1
+    if start == 0 or same <= 2 * around:
+        return before, after
+    return f"… {before[start:]}", f"… {after[start:]}"

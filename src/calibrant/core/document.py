@@ -45,10 +45,12 @@ def _number(value: object) -> object:
     return value
 
 
-Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+ID_FORM = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+VERSION_FORM = r"^[0-9]{1,9}\.[0-9]{1,9}(\.[0-9]{1,9})?$"
+Id = Annotated[str, StringConstraints(pattern=ID_FORM)]
 """Letters, digits, ``_`` and ``-``, beginning with a letter."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}\.[0-9]{1,9}(\.[0-9]{1,9})?$")]
+Version = Annotated[str, StringConstraints(pattern=VERSION_FORM)]
 """``3.0`` or ``1.10.2``: numbers between dots, compared number by number."""
 Flag = Annotated[bool, BeforeValidator(_true_or_false)]
 Count = Annotated[int, BeforeValidator(_number), Field(ge=0, le=1_000_000_000)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -124,6 +125,18 @@ class Plan(_Item):
         return {"actions": len(self.actions)}
 
 
+DAY_FORM = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
+
+def _day(text: str) -> str:
+    """Only a day of the calendar."""
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("must be a day such as 2025-02-28") from None
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response(_Item):
     """A question and the response to it."""
@@ -133,7 +146,7 @@ class Response(_Item):
     question: Words
     response: Words
     reference: str | None = None
-    as_of: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
+    as_of: Annotated[str, Field(pattern=DAY_FORM), AfterValidator(_day)] | None = None
     """The day for which time-sensitive facts are to be judged (ISO date)."""
 
 

@@ -90,7 +90,7 @@ def read_flags(rubric: Rubric, flags: Iterable[object]) -> tuple[tuple[str, ...]
     """
     standing: set[str] = set()
     faults: list[Fault] = []
-    for flag in flags:
+    for flag in [flags] if isinstance(flags, str) else flags:
         entry = flag if isinstance(flag, Mapping) else {"id": flag}
         name, state = entry.get("id", entry.get("flag")), entry.get("state", "raised")
         if not isinstance(name, str) or state not in get_args(FlagState):

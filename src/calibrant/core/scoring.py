@@ -53,6 +53,9 @@ class Verdict:
     exact_assessed_weight: Fraction | None
     """The share of the weight that rests on answers other than NA and errors."""
     flags: tuple[str, ...]
+    unread: tuple[str, ...] | None
+    """What was handed in where a number of an ordinal scale is wanted, each with its criterion;
+    None where the rubric has no such scale. On other scales ``raw`` itself shows it."""
     raw: Mapping[str, str | int | None]
     """As answered; what was handed in, where it is no answer."""
     effective: Mapping[str, str | int | None]
@@ -101,6 +104,7 @@ class Verdict:
             "gate": self.gate,
             "missing": list(self.missing),
             "errors": list(self.errors),
+            **({} if self.unread is None else {"unread": list(self.unread)}),
             "not_applicable": list(self.not_applicable),
             "assessed_weight": self.assessed_weight,
             "flags": list(self.flags),
@@ -127,6 +131,8 @@ def score(
 
     Give the ``item`` to have the rubric's preconditions applied.
     """
+    if not isinstance(rubric, Rubric):
+        raise TypeError(f"a Rubric is wanted, not {rubric!r}: calibrant.load_rubric reads one")
     measures = item.measures() if item is not None else None
     return judge(rubric, read_sheet(rubric, answers, flags, measures))
 
@@ -156,6 +162,7 @@ def judge(rubric: Rubric, sheet: Sheet) -> Verdict:
         gate=gate,
         missing=missing,
         errors=errors,
+        unread=_unread(rubric, sheet.answers),
         not_applicable=_having(answers, NotApplicable),
         exact_assessed_weight=tally.assessed,
         flags=sheet.flags,
@@ -163,6 +170,18 @@ def judge(rubric: Rubric, sheet: Sheet) -> Verdict:
         effective={one.id: _as_counted(rubric, one, counted[one.id]) for one in rubric.criteria},
         decimals=rubric.aggregation.decimals,
     )
+
+
+def _unread(rubric: Rubric, answers: Mapping[str, Answer]) -> tuple[str, ...] | None:
+    """What could not be read as a number, for people to look at."""
+    ordinal = [one.id for one in rubric.criteria if rubric.scale_of(one).level == "ordinal"]
+    found = ((name, answers[name]) for name in ordinal)
+    told = tuple(
+        f"{name}: {answer.given}"
+        for name, answer in found
+        if isinstance(answer, Abstained) and answer.given is not None
+    )
+    return told if ordinal else None
 
 
 def _having(answers: Mapping[str, Answer], kind: type[Answer]) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from calibrant.core.errors import Fault, suggestion
 from calibrant.core.ids import MAX_NAME, NAME_RULE, read_name
 from calibrant.core.rating import RATER_KINDS, as_text, read_answer, read_flags
 from calibrant.core.rubric import Rubric
-from calibrant.core.scale import ChoiceScale
 from calibrant.stats.runs import Codes
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE, NA_CODE, Scorebook
 
@@ -69,10 +68,9 @@ class Coder:
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
         self.book = Scorebook(rubric)
+        self.saw_empty = False
+        """Whether any cell of an answer was empty."""
         self.rows = {name: row for row, name in enumerate(rubric.criterion_ids)}
-        self.shows_given = [
-            isinstance(rubric.scale_of(one), ChoiceScale) for one in rubric.criteria
-        ]
         self._seen: list[dict[tuple[type, Any], int]] = [{} for _ in rubric.criteria]
         self._plain = [self._spellings(row) for row in range(len(rubric.criteria))]
 
@@ -98,12 +96,15 @@ class Coder:
     def cells(self, row: int, cells: Sequence[Any]) -> Codes:
         """Codes of a table's column; ``None`` is an empty cell, a missing answer."""
         codes = (MISSING_CODE if cell is None else self.code(row, cell) for cell in cells)
-        return np.fromiter(codes, np.uint8, len(cells))
+        out = np.fromiter(codes, np.uint8, len(cells))
+        self.saw_empty = self.saw_empty or bool((out == MISSING_CODE).any())
+        return out
 
     def column(self, row: int, column: pl.Series) -> Codes:
         """Codes of a frame's column; null and NaN are empty cells."""
         if column.dtype.is_float():
             column = column.fill_nan(None)
+        self.saw_empty = self.saw_empty or column.null_count() > 0
         if column.dtype.is_nested() or column.dtype == pl.Object:
             return self.cells(row, column.to_list())
         if isinstance(column.dtype, pl.Categorical | pl.Enum):
@@ -127,9 +128,7 @@ class Coder:
     def given_in(
         self, row: int, codes: Codes, raw: Sequence[Any]
     ) -> dict[tuple[int, int], str | None]:
-        """What was handed in where a choice scale got no answer."""
-        if not self.shows_given[row]:
-            return {}
+        """What was handed in where it is no answer."""
         if codes.max(initial=0) < ERROR_CODE:
             return {}
         wrong = np.flatnonzero(codes == ERROR_CODE).tolist()

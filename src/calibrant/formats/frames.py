@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,9 +18,11 @@ from calibrant.formats.long_rows import LongRows
 from calibrant.formats.preconditions import conditioned
 from calibrant.formats.ratings import once
 from calibrant.formats.records import Record
+from calibrant.formats.score_file import lost_na
 from calibrant.formats.tables import folded
 from calibrant.formats.verdicts import VerdictTable
 from calibrant.formats.wide_tables import WideTable
+from calibrant.stats.scorebook import NA_CODE
 
 
 class CalibrantWarning(UserWarning):
@@ -33,9 +36,12 @@ def score_table(rubric: Rubric, frame: Any, *, items: Iterable[Item] | None = No
     or long rows ``item, rater, criterion, answer``. Give the ``items`` to have the rubric's
     preconditions applied. Raises ``RecordError`` with every bad record.
     """
+    _is_rubric(rubric)
     table, was_nan = to_polars(frame)
     faults: list[Fault] = []
     coder = Coder(rubric)
+    if isinstance(items, str | Path):
+        raise TypeError(f"items are wanted, not {str(items)!r}: calibrant.read_items reads a file")
     measures = None if items is None else {item.id: item.measures() for item in items}
     assembler = Assembler(coder, "frame", faults.append, ())
     names = dict(zip(folded("frame", table.columns), table.columns, strict=True))
@@ -56,7 +62,9 @@ def score_table(rubric: Rubric, frame: Any, *, items: Iterable[Item] | None = No
         assembler.fault(record, "id", f"item {name!r} is not among the items")
 
     out: list[pl.DataFrame] = []
+    has_na = False
     for batch in once(batches, assembler):
+        has_na = has_na or bool((batch.codes == NA_CODE).any())
         kept, codes = batch, batch.codes
         if measures is not None:
             kept, codes = conditioned(coder.book, batch, measures, unknown)
@@ -64,7 +72,16 @@ def score_table(rubric: Rubric, frame: Any, *, items: Iterable[Item] | None = No
         out.append(verdicts.frame(kept, scored, kept.codes))
     if faults:
         raise RecordError(faults)
+    if coder.saw_empty and not has_na and not was_nan:
+        for note in lost_na(rubric):
+            warnings.warn(note, CalibrantWarning, stacklevel=2)
     return pl.concat(out) if out else pl.DataFrame(schema=verdicts.schema(()))
+
+
+def _is_rubric(rubric: object) -> None:
+    """A name is not a rubric yet."""
+    if not isinstance(rubric, Rubric):
+        raise TypeError(f"a Rubric is wanted, not {rubric!r}: calibrant.load_rubric reads one")
 
 
 def to_polars(frame: Any) -> tuple[pl.DataFrame, dict[str, int]]:

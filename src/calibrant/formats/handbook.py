@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from calibrant.core.criterion import Criterion, Dimensions, Example, WeightedCategories
-from calibrant.core.process import Note
+from calibrant.core.process import Note, Phase
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
 
@@ -141,6 +141,12 @@ def _worths(rubric: Rubric) -> Iterator[tuple[str, str]]:
         if isinstance(scale, ChoiceScale):
             for choice in scale.values:
                 yield f"{choice.value}: {choice.meaning}", str(choice.points)
+        else:
+            steps = scale.maximum - scale.minimum
+            yield (
+                f"{scale.minimum} to {scale.maximum}",
+                f"(answer − {scale.minimum}) / {steps}: from 0 to 1 in equal steps",
+            )
 
 
 def _pass_mark(rule: WeightedCategories | Dimensions) -> str:
@@ -221,6 +227,8 @@ def _anchors(rubric: Rubric, criterion: Criterion) -> Iterator[Block]:
         if band is not None:
             limits = {"≥": band.at_least, ">": band.above, "<": band.below, "≤": band.at_most}
             shares = [f"{sign} {_percent(n)}" for sign, n in limits.items() if n is not None]
+            if band.at_most == 0:
+                shares = [_percent(band.at_most)]
             told.append(f"Usually {', '.join(shares)}.")
         rows.append((level, anchor.label or "", "\n".join(told)))
     yield Grid(("Score", "", "What it means"), tuple(rows))
@@ -291,7 +299,7 @@ def _process(rubric: Rubric) -> Iterator[Block]:
     if rubric.phases:
         yield Heading(2, "Phases", "phases")
         yield Grid(
-            ("Phase", "Weeks", "Items", "Tasks"),
+            ("Phase", "Weeks", "Items", "Tasks", "Begins and ends when"),
             tuple(
                 (
                     phase.title,
@@ -300,10 +308,19 @@ def _process(rubric: Rubric) -> Iterator[Block]:
                     else str(phase.weeks.first),
                     _items(phase.items),
                     "\n".join(phase.tasks),
+                    _conditions(phase),
                 )
                 for phase in rubric.phases
             ),
         )
+
+
+def _conditions(phase: Phase) -> str:
+    """What lets a phase begin and end, a line each."""
+    lines = [f"begins: {condition.replace('_', ' ')}" for condition in phase.entry]
+    lines += ["regular check-ins"] if phase.check_ins else []
+    lines += [f"ends: {condition.replace('_', ' ')}" for condition in phase.exit]
+    return "\n".join(lines) or UNSTATED
 
 
 def _items(count: object) -> str:
@@ -342,8 +359,17 @@ def _agreement(rubric: Rubric) -> str:
         told.append(
             f"{target.coefficient.replace('_', ' ')}{weights} {target.op} {target.value}"
             f"{when.get(target.applies, '')}, decided on the {target.decided_on.replace('_', ' ')}"
+            + (f" (the document calls this {target.stated_label})" if target.stated_label else "")
         )
     text = "; ".join(told) + "."
+    if rubric.agreement.measured_on:
+        text += f" Measured on: {rubric.agreement.measured_on.rstrip('.')}."
+    overlap = rubric.agreement.overlap
+    if overlap is not None:
+        text += (
+            f" Rated by two or more: {overlap.minimum} items or {_percent(overlap.share)} of the "
+            "main set, whichever is more."
+        )
     if rubric.agreement.when_low:
         steps = " → ".join(step.replace("_", " ") for step in rubric.agreement.when_low)
         text += f" When it is low: {steps}."

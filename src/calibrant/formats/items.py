@@ -6,6 +6,7 @@ rows with its id repeated, so those files are gathered first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -16,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from calibrant.core.criterion import ItemType
-from calibrant.core.errors import Fault
+from calibrant.core.errors import Fault, nearest
 from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
 from calibrant.core.structure import path_text
@@ -89,6 +90,7 @@ def stream_items(
         notes += records.notes
     stream = _gathered(records, path, kind) if records.table else records.stream
     ids: dict[str, int] = {}
+    hinted: set[str] = set()
     contents: dict[str, tuple[int, str]] = {}
     for record in stream:
         if record.fault is not None:
@@ -103,6 +105,10 @@ def stream_items(
             yield Fault(message, "id", str(path), record=record.number)
             continue
         ids[item.id] = record.number
+        near = _near_miss(record.value) if kind is None and item.kind == "free" else None
+        if near and notes is not None and near not in hinted:
+            hinted.add(near)
+            notes.append(f"{path.name}: record {record.number} is read as free-form: {near}")
         try:
             content = item.hash
         except RecursionError:
@@ -135,6 +141,7 @@ def read_item(
 def _fault(detail: ErrorDetails) -> Fault:
     messages = {
         "missing": "required, but not there",
+        "string_pattern_mismatch": "must be a day such as 2025-02-28",
         "too_short": "must hold at least one entry",
         "string_type": "must be text",
         "tuple_type": "must be a list",
@@ -159,6 +166,20 @@ def _kind_of(record: Any) -> ItemType:
     if "actions" in record or "profile" in record:
         return "plan"
     return "response" if "question" in record and "response" in record else "free"
+
+
+_TELLING = (*SHAPES, "actions", "profile", "question", "response")
+"""Fields that tell the kind of an item."""
+
+
+def _near_miss(record: Mapping[str, Any]) -> str | None:
+    """Why a free-form item may have been meant for another kind."""
+    for name in record:
+        meant = nearest(str(name).strip().lower(), _TELLING)
+        if meant is not None and name not in _TELLING:
+            return f"it has {str(name)[:40]!r}; did you mean {meant!r}?"
+    alone = [name for name in ("question", "response") if name in record]
+    return f"it has a {alone[0]}, and a response has both question and response" if alone else None
 
 
 def _shape(record: Any, kind: ItemType, number: int) -> tuple[dict[str, Any], list[Fault]]:
@@ -230,7 +251,8 @@ _MESSAGE, _PAIR = ("role", "content"), ("user", "assistant")
 def _gathered(records: Records, path: Path, kind: ItemType | None) -> Iterator[Record]:
     """Rows of a table as records: one a row, or several rows with one id as one record."""
     rows: dict[Any, list[Record]] = {}
-    for record in records.stream:
+    for raw in records.stream:
+        record = raw if raw.fault is not None else Record(raw.number, _folded(raw.value))
         if record.fault is not None:
             yield record
         elif kind in ("response", "free") or not _is_part(record.value):
@@ -243,6 +265,23 @@ def _gathered(records: Records, path: Path, kind: ItemType | None) -> Iterator[R
             yield Record(record.number, None, fault)
     for group in rows.values():
         yield _plan_of(group, path) if "action" in group[0].value else _conversation_of(group)
+
+
+_COLUMNS = frozenset(
+    ("id", "item", "reference", "as_of", *_MESSAGE, *_PAIR, *_TELLING, *_ACTION_KEYS,
+     *_PROFILE_KEYS)
+)  # fmt: skip
+"""Columns that are known in any case."""
+
+
+def _folded(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its known columns in small letters; a name that then stood twice is left."""
+    names = {name: str(name).strip().lower() for name in row}
+    plain = Counter(names.values())
+    return {
+        names[name] if names[name] in _COLUMNS and plain[names[name]] == 1 else name: value
+        for name, value in row.items()
+    }
 
 
 def _name_in(row: Mapping[str, Any]) -> Any:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from calibrant.core.criterion import RECORD_FIELDS
-from calibrant.core.errors import UnknownName, nearest
+from calibrant.core.errors import SourceError, UnknownName, nearest
 from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.formats.coding import KEYS, Assembler, Batch, as_given, flag_list
 from calibrant.formats.records import Record
 from calibrant.stats.scorebook import ERROR_CODE, MISSING_CODE
 
+STRANGERS = 50
+"""Rows with unknown criteria, and no other, after which reading on makes no sense."""
 SHEETS = 32_768
 """Sheets in a batch."""
 
@@ -37,6 +39,7 @@ class LongRows:
         self.flags: dict[int, list[Any]] = {}
         self.thrown_out: set[int] = set()
         self._rows: dict[Any, int] = {}
+        self._strangers = 0
         self._known: dict[str, str | None] = dict.fromkeys(RECORD_FIELDS)
         """Fields that have come up, and what a misspelt one was meant to be."""
 
@@ -51,7 +54,10 @@ class LongRows:
                 self._take(record.number, record.value)
 
     def _take(self, number: int, value: Mapping[str, Any]) -> None:
-        row = self._row(number, value.get("criterion"))
+        name = value.get("criterion")
+        if isinstance(name, str) and name in self.assembler.ignore:
+            return
+        row = self._row(number, name)
         if row is None or not self._plain(number, value) or not self._spelled(number, value):
             return
         if "answer" not in value:
@@ -101,9 +107,10 @@ class LongRows:
     def _answer(self, sheet: int, row: int, raw: Any) -> None:
         nothing = raw is None or (isinstance(raw, float) and isnan(raw))
         empty = self.table and nothing
+        self.coder.saw_empty |= empty
         code = MISSING_CODE if empty else self.coder.code(row, raw)
         self.codes[sheet][row] = code
-        if code == ERROR_CODE and self.coder.shows_given[row]:
+        if code == ERROR_CODE:
             self.given[row, sheet] = as_given(raw)
 
     def _row(self, number: int, name: Any) -> int | None:
@@ -111,10 +118,23 @@ class LongRows:
             try:
                 self._rows[name] = self.assembler.criterion_row(str(name or ""))
             except UnknownName as error:
-                message = str(error) if name else "required, but not there"
-                self.assembler.fault(number, "criterion", message)
+                self._unknown(number, name, error)
                 return None
         return self._rows[name]
+
+    def _unknown(self, number: int, name: Any, error: UnknownName) -> None:
+        """Tell of a criterion that is not there; many and nothing else mean the wrong rubric."""
+        if not name:
+            self.assembler.fault(number, "criterion", "required, but not there")
+            return
+        hint = f"--ignore {str(name)[:80]} leaves it aside"
+        self.assembler.fault(number, "criterion", str(error), hint)
+        self._strangers += 1
+        if self._strangers >= STRANGERS and not self.codes:
+            raise SourceError(
+                f"{self.assembler.source}: the first {STRANGERS} rows name no criterion of "
+                f"{self.coder.rubric.name}; is it the right rubric?"
+            )
 
     def _spelled(self, number: int, value: Mapping[str, Any]) -> bool:
         """Whether no field is a misspelt one: other fields are nobody's business here."""

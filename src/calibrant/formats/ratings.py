@@ -7,6 +7,7 @@ Forms: *long* rows (``item, rater, criterion, answer``), *sheets* (one JSON obje
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.core.errors import SourceError
+from calibrant.core.errors import SourceError, UnknownName, one_line
 from calibrant.formats.coding import Assembler, Batch, Coder, OnFault
 from calibrant.formats.long_rows import LongRows
 from calibrant.formats.records import (
@@ -87,6 +88,7 @@ def _lines(
     if _is_long(first):
         records = read_records(path, encoding)
         return AnswerFile(path, _folded(records, assembler), progress, notes)
+    _same_rubric(path, first, assembler)
 
     def batches() -> Iterator[Batch]:
         sheets = SheetRecords(assembler, path)
@@ -125,7 +127,24 @@ def _document(
     if _is_long(listed[0].value):
         records = Records("json", stream)
         return AnswerFile(path, _folded(records, assembler), progress, records.notes)
+    _same_rubric(path, listed[0].value, assembler)
     return AnswerFile(path, SheetRecords(assembler, path).records(stream), progress, records.notes)
+
+
+def _same_rubric(path: Path, first: object, assembler: Assembler) -> None:
+    """Whether the first sheet answers any criterion at all: otherwise none of them will."""
+    answers = first.get("answers") if isinstance(first, dict) else None
+    if not isinstance(answers, dict) or len(answers) < 2:
+        return
+    for name in answers:
+        with suppress(UnknownName):
+            assembler.criterion_row(name)
+            return
+    names = ", ".join(list(answers)[:3])
+    raise SourceError(
+        f"{path}: none of the answers of its first sheet ({one_line(names[:80])} …) is to a "
+        f"criterion of {assembler.coder.rubric.name}; is it the right rubric?"
+    )
 
 
 def _table(path: Path, table: Table, assembler: Assembler, progress: Progress) -> AnswerFile:

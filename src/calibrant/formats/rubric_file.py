@@ -6,7 +6,10 @@ returns a usable ``Rubric`` or raises ``RubricError`` with all faults, each with
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
+from copy import deepcopy
+from decimal import Decimal
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from calibrant.core.document import ID_FORM, VERSION_FORM
 from calibrant.core.errors import (
     Fault,
     RubricError,
@@ -37,6 +41,12 @@ _WANTED = {
     "string_type": "must be text",
 }
 """What to write instead, by pydantic's name for what is wrong."""
+_FORMS = {
+    ID_FORM: "is not an id: letters, digits, _ and -, beginning with a letter, at most 64",
+    VERSION_FORM: "is not a version such as 1.0 or 1.10.2",
+}
+"""What a text has to look like, by its pattern."""
+_TURNED = {"=>": ">=", "=<": "<=", "=": "==", "≥": ">=", "≤": "<="}
 MAX_BYTES = 2_000_000
 """A rubric is a document people read; anything larger is something else."""
 
@@ -116,17 +126,20 @@ def _faults(tree: Tree, source: str) -> list[Fault]:
     read: dict[str, Any] = {}
     faulty: set[str] = set()
     known = set(Rubric.model_fields)
+    written = {name: name for name in known & tree.value.keys()}
     for name in tree.value.keys() - known:
         hint = suggestion(name, sorted(known))
         faults.append(Fault("unknown key", name, source, tree.line((name,)), hint=hint))
-    meant = {fault.hint for fault in faults}
+        meant = nearest(name, sorted(known))
+        if meant is not None:  # what stands below a misspelt key is read all the same
+            written.setdefault(meant, name)
     for name, field in Rubric.model_fields.items():
-        if name not in tree.value:
+        if name not in written:
             faulty |= {name} if field.is_required() else set()
-            if field.is_required() and f"did you mean {name!r}?" not in meant:
+            if field.is_required():
                 faults.append(Fault("required key is missing", name, source, tree.line(())))
             continue
-        value, found = _section(tree, source, name)
+        value, found = _section(tree, source, name, written[name])
         read[name] = value
         faulty |= {name} if found else set()
         faults += found
@@ -139,20 +152,20 @@ def _faults(tree: Tree, source: str) -> list[Fault]:
     return faults
 
 
-def _section(tree: Tree, source: str, name: str) -> tuple[Any, list[Fault]]:
+def _section(tree: Tree, source: str, name: str, written: str) -> tuple[Any, list[Fault]]:
     """A section's value and faults; of a list, the readable entries keep their places."""
-    whole = tree.value[name]
+    whole = tree.value[written]
     entry_type = _entry_adapter(name)
     if not isinstance(whole, list) or entry_type is None:
-        return _read(tree, source, (name,), whole, _field_adapter(Rubric, name))
+        return _read(tree, source, (written,), whole, _field_adapter(Rubric, name))
     entries: list[Any] = []
     faults: list[Fault] = []
     for index, raw in enumerate(whole):
-        value, found = _read(tree, source, (name, index), raw, entry_type)
+        value, found = _read(tree, source, (written, index), raw, entry_type)
         entries.append(_salvage(name, raw) if found else value)
         faults += found
     if not faults:  # what the list as a whole asks for: a least number of entries
-        return _read(tree, source, (name,), whole, _field_adapter(Rubric, name))
+        return _read(tree, source, (written,), whole, _field_adapter(Rubric, name))
     return entries, faults
 
 
@@ -170,6 +183,12 @@ def _read(
         if detail["type"] == "union_tag_not_found":
             faults += _without_kind(tree, source, place, raw)
             continue
+        if detail["type"] == "union_tag_invalid":
+            faults += _of_no_kind(tree, source, place, detail)
+            mended = _with_kind(raw, place[len(path) :], detail)
+            if mended is not None:  # the rest is read as what was probably meant
+                faults += _read(tree, source, path, mended, adapter)[1]
+            continue
         siblings = [str(step[-1]) for step in unknown if step[:-1] == place[:-1]]
         if detail["type"] == "missing" and nearest(str(place[-1]), siblings):
             continue  # a misspelt key is one mistake, not two
@@ -180,13 +199,39 @@ def _read(
 
 def _without_kind(tree: Tree, source: str, place: NodePath, raw: Any) -> list[Fault]:
     """A scale or an aggregation that does not say of which kind it is, or misspells it."""
-    misspelt = [key for key in raw if nearest(key, ["kind"]) and key != "kind"]
+    known = _keys_at((*place, "kind"))
+    misspelt = [key for key in raw if key not in known and nearest(key, ["kind"])]
     if not misspelt:
         where = path_text((*place, "kind"))
         return [Fault("required key is missing", where, source, tree.line(place))]
     path = (*place, misspelt[0])
     hint = suggestion(misspelt[0], ["kind"])
     return [Fault("unknown key", path_text(path), source, tree.line(path), hint=hint)]
+
+
+def _of_no_kind(tree: Tree, source: str, place: NodePath, detail: ErrorDetails) -> list[Fault]:
+    """A kind that there is not."""
+    path, options, given = (*place, "kind"), _kinds(detail), str(detail["ctx"]["tag"])
+    message = f"{given[:80]!r} is not one of {', '.join(map(repr, options))}"
+    hint = suggestion(given, options)
+    return [Fault(message, path_text(path), source, tree.line(path), hint=hint)]
+
+
+def _with_kind(raw: Any, steps: NodePath, detail: ErrorDetails) -> Any:
+    """The value with the kind that was probably meant; None where none is near."""
+    meant = nearest(str(detail["ctx"]["tag"]), _kinds(detail))
+    if meant is None:
+        return None
+    mended = deepcopy(raw)
+    inner = mended
+    for step in steps:
+        inner = inner[step]
+    inner["kind"] = meant
+    return mended
+
+
+def _kinds(detail: ErrorDetails) -> list[str]:
+    return [word.strip("' ") for word in str(detail["ctx"]["expected_tags"]).split(",")]
 
 
 class _Named:
@@ -245,17 +290,31 @@ def _explain(detail: ErrorDetails, place: NodePath) -> tuple[str, str]:
             expected = str(context["expected"])
             options = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
             message = f"{given!r} is not one of {expected}"
-            hint = suggestion(str(given), options)
+            turned = _TURNED.get(str(given))
+            hint = f"did you mean {turned!r}?" if turned else suggestion(str(given), options)
         case "too_short":
             message = f"must hold at least {context['min_length']} entries"
         case "string_pattern_mismatch":
-            message = f"{given!r} does not have the form {context['pattern']}"
+            message = f"{str(given)[:80]!r} {_FORMS[context['pattern']]}"
         case _ if given is None:
             message = "none is not possible here: a value is required"
         case kind:
             told = detail["msg"].lower().removeprefix("input ")
             message = _WANTED.get(kind, str(context.get("error", told)))
+            hint = _number_hint(given) if "must be a number" in message else ""
     return message, hint
+
+
+def _number_hint(given: Any) -> str:
+    """What was probably meant where a number is wanted."""
+    word = str(given).strip()
+    if word.lower() in ("none", "null", "~", "nothing"):
+        return "write none, in small letters"
+    if re.fullmatch(r"[0-9]+,[0-9]+", word):
+        return f"write {word.replace(',', '.')}"
+    if re.fullmatch(r"[0-9]+ ?%", word):
+        return f"write {Decimal(word.rstrip('% ')) / 100}"
+    return ""
 
 
 @cache

@@ -59,6 +59,8 @@ class Summary:
     gate_unknown: int = 0
     flagged: int = 0
     bad_records: int = 0
+    left_out: int = 0
+    """Bad records among the answers; those of the items are not sheets."""
     failed_checks: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
@@ -66,6 +68,8 @@ class Summary:
     sums: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Sum and number of the answers to each ordinal criterion, as counted."""
     has_pass_mark: bool = False
+    has_na: bool = False
+    """Whether any answer is NA as it came in."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -87,8 +91,9 @@ class Summary:
 
     @property
     def strict_rate(self) -> float | None:
-        """Share passed of all sheets, incomplete ones counted as not passed."""
-        return self.passed / self.sheets if self.has_pass_mark and self.sheets else None
+        """Share passed of all sheets, incomplete and left out ones counted as not passed."""
+        everything = self.sheets + self.left_out
+        return self.passed / everything if self.has_pass_mark and everything else None
 
     def means(self) -> dict[str, float]:
         """Mean answer to each ordinal criterion."""
@@ -122,6 +127,7 @@ class Summary:
 
     def add(self, table: VerdictTable, batch: Batch, scored: Scored) -> None:
         """Count one batch in."""
+        self.has_na = self.has_na or bool((batch.codes == NA_CODE).any())
         names = table.book.rubric.criterion_ids
         self.sheets += len(scored.outcome)
         self.complete += int((~scored.incomplete).sum())
@@ -145,6 +151,20 @@ class Summary:
                 total, count = self.sums.get(name, (0, 0))
                 added = int(given.sum()) + (lowest - 1) * len(given)
                 self.sums[name] = (total + added, count + len(given))
+
+
+def lost_na(rubric: Rubric) -> list[str]:
+    """What to say of a table in which answers are missing and none is NA."""
+    if all(one.na.policy == "excluded" for one in rubric.criteria):
+        return []
+    return [
+        "answers are missing and none is NA: a reader may have taken NA for an empty cell "
+        "(pandas.read_csv does, unless keep_default_na=False)"
+    ]
+
+
+def _place(fault: Fault) -> int:
+    return fault.record or 0
 
 
 def _counts(names: tuple[str, ...], hits: Mask) -> Counter[str]:
@@ -179,14 +199,15 @@ class ScoreRun:
         on_fault: OnFault = lambda fault: None,
         on_progress: Callable[[Progress, int], None] = lambda progress, sheets: None,
     ) -> None:
-        coder = Coder(rubric)
-        self.rubric, self.items, self.skip_bad = rubric, items, skip_bad
+        self._coder = coder = Coder(rubric)
+        self.rubric, self.answers, self.items, self.skip_bad = rubric, answers, items, skip_bad
         self.encoding = encoding
         self.table = VerdictTable(coder.book)
         self.summary = Summary(rubric.name, rubric.hash)
         self.summary.has_pass_mark = rubric.aggregation.pass_mark is not None
         self._on_fault, self._on_progress = on_fault, on_progress
         self._faults: list[Fault] = []
+        self._waiting: list[Fault] = []
         self._bad: set[tuple[str, int | None]] = set()
         self._file = read_answers(answers, coder, self._fault, encoding=encoding, ignore=ignore)
         self.summary.notes += self._file.notes
@@ -194,11 +215,20 @@ class ScoreRun:
         self._first = next(self._batches, None)
 
     def _fault(self, fault: Fault) -> None:
-        self._on_fault(fault)
-        self._bad.add((fault.source, fault.record))
-        self.summary.bad_records = len(self._bad)
+        self._waiting.append(fault)
+        place = (fault.source, fault.record)
+        if place not in self._bad:
+            self._bad.add(place)
+            self.summary.bad_records += 1
+            self.summary.left_out += fault.source == str(self.answers)
         if len(self._faults) < MAX_FAULTS:
             self._faults.append(fault)
+
+    def _tell(self) -> None:
+        """Hand on what is wrong with the records read so far, in their order."""
+        waiting, self._waiting = self._waiting, []
+        for fault in sorted(waiting, key=_place):
+            self._on_fault(fault)
 
     @property
     def schema(self) -> pl.Schema:
@@ -219,7 +249,7 @@ class ScoreRun:
 
     def write(self, path: Path) -> None:
         """The whole run into one file, or no file."""
-        check_output(path)
+        check_output(path, self.answers, self.items)
         if path.suffix.lower() in LINE_SUFFIXES:
             write_line_file(ahead(self.lines()), path)
         else:
@@ -237,9 +267,13 @@ class ScoreRun:
             self.summary.add(self.table, kept, scored)
             if kept.keys.height:
                 yield kept, scored
+            self._tell()
             self._on_progress(self._file.progress, self.summary.sheets)
+        self._tell()
+        if self._coder.saw_empty and not self.summary.has_na:
+            self.summary.notes += lost_na(self.rubric)
         if self._bad and not self.skip_bad:
-            raise RecordError(sorted(self._faults, key=lambda fault: fault.record or 0))
+            raise RecordError(sorted(self._faults, key=_place))
 
     def _measures(self) -> Measures | None:
         """What code counts in each item, where an items file was given."""

@@ -151,7 +151,7 @@ class SheetRecords:
                     fields.setdefault(name, [None] * n)[at] = record[name]
             for row, raw in record["answers"].items():
                 codes[row, at] = self.coder.code(row, raw)
-                if codes[row, at] == ERROR_CODE and self.coder.shows_given[row]:
+                if codes[row, at] == ERROR_CODE:
                     given[row, at] = as_given(raw)
         return self.assembler.batch(numbers, fields, codes, given)
 
@@ -202,7 +202,8 @@ class SheetRecords:
             try:
                 row = self.assembler.criterion_row(name)
             except UnknownName as error:
-                self.assembler.fault(number, f"answers.{name[:80]}", str(error))
+                hint = f"--ignore {name[:80]} leaves it aside"
+                self.assembler.fault(number, f"answers.{name[:80]}", str(error), hint)
                 faulty = True
                 continue
             if row in by_row:

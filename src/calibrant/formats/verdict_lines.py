@@ -90,6 +90,8 @@ class VerdictLines:
         line.add(',"safety_gate_failed":', *self._gate.found([shut, scored.gate]))
         line.add(',"missing":', listed.texts(codes == MISSING_CODE))
         line.add(',"errors":', listed.texts(codes == ERROR_CODE))
+        if any(self.table.whole):
+            line.add(',"unread":[]')  # what is handed in and not read makes a sheet unusual
         line.add(',"not_applicable":', listed.texts(codes == NA_CODE))
         line.add(',"assessed_weight":', *self._assessed.found([assessed]))
         raw, effective = self._close_gap(batch.codes), self._close_gap(codes)

@@ -34,6 +34,8 @@ class VerdictTable:
         self._flags = _Lists(tuple(flag.id for flag in book.rubric.red_flags or ()))
         self._shares: dict[int, pl.Series] = {}
         self._points = [book.rubric.scale_of(one).points_of_scale for one in book.rubric.criteria]
+        self.whole = [isinstance(points[0], int) for points in self._points]
+        """Which criteria are answered by a whole number."""
         rows = range(len(self._points))
         self._raw_of = [self.raw_values(row) for row in rows]
         self._effective_of = [self.effective_values(row) for row in rows]
@@ -62,6 +64,7 @@ class VerdictTable:
             "gate": self._gate(scored),
             "missing": self.listed.gather(scored.codes == MISSING_CODE),
             "errors": self.listed.gather(scored.codes == ERROR_CODE),
+            **({"unread": self._unread(batch)} if any(self.whole) else {}),
             "not_applicable": self.listed.gather(scored.codes == NA_CODE),
             "assessed_weight": self._assessed(scored),
             "flags": self._flags.gather(_bits(batch.flags, len(self.book.rubric.red_flags or ()))),
@@ -138,15 +141,14 @@ class VerdictTable:
 
     def raw_values(self, row: int) -> pl.Series:
         """What ``raw`` shows of the answers to a criterion: NA, the points, errors, absences."""
-        points = self._points[row]
-        whole = isinstance(points[0], int)
-        shown = [None if whole else NA, *points, None, None]
+        whole = self.whole[row]
+        shown = [None if whole else NA, *self._points[row], None, None]
         return pl.Series(shown, dtype=pl.Int64 if whole else pl.String)
 
     def effective_values(self, row: int) -> pl.Series:
         """What ``effective`` shows of them; an error and a missing answer count alike."""
         points = self._points[row]
-        if isinstance(points[0], int):
+        if self.whole[row]:
             return pl.Series([None, *points, None, None], dtype=pl.Int64)
         names = [NA, *map(str, points), ERROR]
         return pl.Series([*names, ERROR], dtype=pl.Enum(names))
@@ -157,11 +159,24 @@ class VerdictTable:
         for row, name in enumerate(self.book.rubric.criterion_ids):
             places = pl.Series(_close(codes[row], len(self._points[row]))).cast(pl.UInt32)
             columns.append(self._raw_of[row].gather(places).alias(name))
-        for row in {row for row, _ in batch.given}:
+        for row in {row for row, _ in batch.given if not self.whole[row]}:
             at = [column for one, column in batch.given if one == row]
             texts = pl.Series([batch.given[row, column] for column in at], dtype=pl.String)
             columns[row] = columns[row].scatter(at, texts)
         return pl.DataFrame(columns).to_struct()
+
+    def _unread(self, batch: Batch) -> pl.Series:
+        """What was handed in where a whole number is wanted, each with its criterion."""
+        found: dict[int, list[str]] = {}
+        for (row, column), text in sorted(batch.given.items()):
+            if self.whole[row] and text is not None:
+                told = f"{self.book.rubric.criterion_ids[row]}: {text}"
+                found.setdefault(column, []).append(told)
+        lists = pl.repeat([], len(batch.flags), dtype=pl.List(pl.String), eager=True)
+        if not found:
+            return lists
+        every = [found.get(column, []) for column in range(len(batch.flags))]
+        return pl.Series(every, dtype=pl.List(pl.String))
 
     def _effective(self, codes: Codes) -> pl.Series:
         """Answers as they count."""

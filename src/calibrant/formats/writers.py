@@ -36,11 +36,13 @@ def write_line_file(lines: Iterable[pl.Series], path: Path) -> None:
         write_lines(lines, file)
 
 
-def check_output(path: Path) -> None:
-    """Raise at once what writing would raise at the end."""
+def check_output(path: Path, *inputs: Path | None) -> None:
+    """Raise at once what writing would raise at the end; no input may be written over."""
     _writer(path)
     if not path.parent.is_dir():
         raise SourceError(f"{path}: the folder {path.parent} does not exist")
+    if path.resolve() in {source.resolve() for source in inputs if source is not None}:
+        raise SourceError(f"{path}: is read from, and would be written over; name another file")
 
 
 def _writer(path: Path) -> Callable[[Iterator[pl.DataFrame], pl.Schema, Path], None]:

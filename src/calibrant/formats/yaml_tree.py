@@ -20,6 +20,14 @@ from calibrant.core.errors import Fault
 from calibrant.core.structure import Path, path_text
 
 Loader = getattr(yaml, "CLoader", yaml.Loader)
+_TABS = "indent with spaces, not tabs"
+_HINTS = {
+    "tab character": _TABS,
+    "mapping values are not allowed": "a text with a colon and a space stands in quotes",
+    "comment or line break": "a text that begins with > or | stands in quotes",
+    "cannot start any token": "a text that begins with a sign stands in quotes",
+}
+"""What to do about the commonest slips, by the words of the parser."""
 MAX_DEPTH = 40
 MAX_NODES = 200_000
 
@@ -63,7 +71,10 @@ def read_tree(text: str, source: str) -> Tree:
         mark = error.problem_mark or error.context_mark
         what = " ".join(filter(None, (error.context, error.problem)))
         line = mark.line + 1 if mark is not None else None
-        tree.faults.append(Fault(f"not YAML: {what}", source=source, line=line))
+        hint = next((told for words, told in _HINTS.items() if words in what), "")
+        if mark is not None and _sign_at(text, mark) == "\t":
+            hint = _TABS
+        tree.faults.append(Fault(f"not YAML: {what}", source=source, line=line, hint=hint))
     except yaml.YAMLError as error:  # unreadable characters have no mark
         what = str(error).splitlines()[0] if str(error) else "unreadable"
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
@@ -72,6 +83,12 @@ def read_tree(text: str, source: str) -> Tree:
         line = text.count("\n", 0, error.start) + 1
         tree.faults.append(Fault("half a character (a lone surrogate)", source=source, line=line))
     return tree
+
+
+def _sign_at(text: str, mark: yaml.Mark) -> str:
+    """The sign on which the parser stopped."""
+    lines = text.split("\n")
+    return lines[mark.line][mark.column : mark.column + 1] if mark.line < len(lines) else ""
 
 
 def _joined(text: str) -> str:
@@ -108,6 +125,8 @@ class _Builder:
         for event in events:
             line = event.start_mark.line + 1 if event.start_mark else 0
             self._refuse(event, line)
+            if isinstance(event, yaml.DocumentStartEvent) and self.documents:
+                return  # the first document is the rubric
             match event:
                 case yaml.DocumentStartEvent():
                     self.documents += 1
