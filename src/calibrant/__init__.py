@@ -29,18 +29,22 @@ if TYPE_CHECKING:
     from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
     from calibrant.core.rubric import Rubric
     from calibrant.core.scoring import Verdict, score
+    from calibrant.formats.agreement import AgreementReport, agreement
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
     from calibrant.formats.score_file import Summary, score_file
+    from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "AgreementReport": "formats.agreement",
     "CalibrantError": "core.errors",
     "CalibrantWarning": "formats.frames",
     "Conversation": "core.item",
+    "Estimate": "stats.estimate",
     "Fault": "core.errors",
     "FreeItem": "core.item",
     "Item": "core.item",
@@ -56,6 +60,7 @@ _HOME = {
     "UnknownName": "core.errors",
     "Verdict": "core.scoring",
     "VersionError": "core.errors",
+    "agreement": "formats.agreement",
     "builtin_names": "formats.rubric_file",
     "diff_rubrics": "core.diff",
     "load_rubric": "formats.rubric_file",
@@ -67,9 +72,11 @@ _HOME = {
 }
 
 __all__ = [
+    "AgreementReport",
     "CalibrantError",
     "CalibrantWarning",
     "Conversation",
+    "Estimate",
     "Fault",
     "FreeItem",
     "Item",
@@ -85,6 +92,7 @@ __all__ = [
     "UnknownName",
     "Verdict",
     "VersionError",
+    "agreement",
     "builtin_names",
     "diff_rubrics",
     "load_rubric",

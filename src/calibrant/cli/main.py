@@ -10,8 +10,10 @@ from typing import Any
 import click
 
 COMMANDS = {
+    "agree": ("calibrant.cli.agree", "Tell how far raters agree, with intervals."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
+    "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),
 }
 
@@ -27,7 +29,7 @@ class LazyGroup(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 
