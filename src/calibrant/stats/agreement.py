@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +127,9 @@ class _Sample:
     influence: Array
     """Shape (measures, U)."""
     errors: Array
-    """Shape (measures,)."""
+    """As published, shape (measures,)."""
+    spread: Array
+    """Standard errors from the influences, shape (measures,)."""
     drawn: Array | None
     """Resampled values, shape (measures, resamples)."""
 
@@ -154,15 +157,17 @@ def _estimates(rows: Rows, chosen: Sequence[Measure], design: Design) -> list[Es
 
 
 def _sample(rows: Rows, chosen: Sequence[Measure], design: Design) -> _Sample:
-    n = int(rows.times.sum())
+    sums = rows.read(rows.sums())
+    n = int(sums.paired)  # what counts are the items that tell something
     method: Method = design.method or ("bca" if n < LARGE else "fisher")
-    influence = bootstrap.influences(rows, chosen)
-    errors = bootstrap.standard_errors(influence, rows.times)
+    influence = bootstrap.influences(rows, [one.value for one in chosen])
+    held = bootstrap.influences(rows, [partial(one.held, sums) for one in chosen])
+    errors, spread = (bootstrap.standard_errors(one, rows.times) for one in (held, influence))
     drawn = None
     if method == "bca":
         random = np.random.default_rng(design.seed)
         drawn = bootstrap.replicates(rows, chosen, FEW if n < 100 else MANY, random)
-    return _Sample(rows, rows.read(rows.sums()), method, influence, errors, drawn)
+    return _Sample(rows, sums, method, influence, errors, spread, drawn)
 
 
 def _estimate(blank: Estimate, measure: Measure, at: int, sample: _Sample) -> Estimate:
@@ -190,7 +195,7 @@ def _limits(one: Estimate, at: int, sample: _Sample) -> tuple[float, float]:
         times = sample.rows.times
         return bootstrap.bca(one.value, sample.drawn[at], sample.influence[at], times)
     if sample.method == "fisher":
-        return bootstrap.fisher(one.value, one.se)
+        return bootstrap.fisher(one.value, float(sample.spread[at]))
     return bootstrap.normal(one.value, one.se, sample.items if sample.method == "t" else None)
 
 
@@ -275,14 +280,15 @@ def _icc(one: Estimate, ms: icc.Squares, without: icc.Squares, numbers: Array) -
     left = icc.icc(form, without)
     n = len(left)
     se = float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum()))
-    method: Method = "F"
+    out = replace(one, value=value, se=se if np.isfinite(se) else None)
     low, high = icc.interval(form, ms, bootstrap.CONFIDENCE)
     if low > 1 - 1e-9:  # a table without error would prove perfection
         _, times = np.unique(numbers, return_counts=True)
         chance = float(((times / len(numbers)) ** 2).sum())
         single, _ = bootstrap.from_share(1.0, one.n_items, 1 / (1 - chance))
-        low, high, method = icc.of_form(form, max(0.0, single), float(ms.k)), 1.0, "binomial"
-    low = low if np.isfinite(low) else min(-1.0, value)
-    return replace(
-        one, value=value, se=se if np.isfinite(se) else None, interval=(low, high), method=method
-    )
+        low = icc.of_form(form, max(0.0, single), float(ms.k))
+        return replace(out, interval=(low, 1.0), method="binomial")
+    low = min(-1.0, value) if low == -np.inf else low
+    if not low <= value <= high or high - low < 1e-9:  # too few items for the formula
+        return out
+    return replace(out, interval=(low, high), method="F")

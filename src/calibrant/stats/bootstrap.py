@@ -8,7 +8,7 @@ itself and would "prove" perfection; there the limit comes from the binomial dis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -25,30 +25,29 @@ LARGE = 1_000
 RARE = 5
 """Disagreeing, or agreeing, items up to which a limit from the binomial is asked too."""
 CONFIDENCE = 0.95
-_STEP = 1e-3
+_STEP = 1e-4
 """Part of an item by which a sample is changed to see what changes."""
 _CELLS = 4_000_000
 """Numbers held at a time."""
 _NORMAL = NormalDist()
 
 
-def influences(rows: Rows, chosen: Sequence[Measure]) -> Array:
-    """What one more item of each pattern, for its share of all, would do to each measure.
+def influences(rows: Rows, functions: Sequence[Callable[[Moments], Array]]) -> Array:
+    """What one more item of each pattern, for its share of all, would do to each function.
 
     The step is a part of an item, not of the sample: whoever gave a single answer among a million
-    keeps it. Shape (measures, U).
+    keeps it. Shape (functions, U).
     """
     n, total = rows.times.sum(), rows.sums()
-    whole = rows.read(total)
-    out = np.empty((len(chosen), len(rows.terms)))
+    out = np.empty((len(functions), len(rows.terms)))
     step = max(1, _CELLS // rows.terms.shape[1])
     for start in range(0, len(rows.terms), step):
         part = slice(start, start + step)
         change = _STEP * (rows.terms[part] - total / n)
         more, less = rows.read(total + change), rows.read(total - change)
         with np.errstate(invalid="ignore", divide="ignore"):
-            for at, one in enumerate(chosen):
-                out[at, part] = one.smooth(more, whole) - one.smooth(less, whole)
+            for at, function in enumerate(functions):
+                out[at, part] = function(more) - function(less)
     return np.asarray(out * n / (2 * _STEP))
 
 
@@ -136,18 +135,16 @@ def slope_at_perfection(sums: Moments, measure: Measure) -> float:
     """How much a coefficient loses for each share of disagreement, chance held fixed.
 
     Disagreement is taken to fall where chance would put it; where answers that disagree were
-    never given, between the usual answer and any other. No pair may disagree: then nothing is lost.
+    never given, between the usual answer and any other, or else any two. On a scale on which no
+    two answers disagree, nothing is lost.
     """
     share = sums.shares / sums.shares.sum()
-    differ = measure.same <= 0
-    apart = np.outer(share, share) * differ
-    if apart.sum() <= 0:
-        usual = int(share.argmax())
-        apart[usual, :] = apart[:, usual] = 1
-        apart *= differ
-    if apart.sum() <= 0:
+    usual = share == share.max()
+    places = np.outer(share, share), usual[:, None] ^ usual[None, :], np.ones_like(measure.same)
+    apart = next((one for place in places if (one := place * (measure.same <= 0)).any()), None)
+    if apart is None:
         return 0.0
-    apart /= apart.sum()
+    apart = apart / apart.sum()
     little = 1e-6
     disturbed = replace(
         sums,

@@ -36,9 +36,10 @@ class Measure:
     weights: Weights | None
     value: Callable[[Moments], Array]
     """Of moments with any leading axes."""
-    smooth: Callable[[Moments, Moments], Array]
-    """What standard errors are taken of: the same, with what belongs to the design held as in the
-    whole sample, which is the second argument (Gwet 2014)."""
+    held: Callable[[Moments, Moments], Array]
+    """What published standard errors are taken of: the same, with the number of items that have
+    two answers held as in the whole sample, which is the first argument (Gwet 2014). Where most
+    items have a single answer it is far too wide, so intervals are not made from it."""
     same: Matrix
     """1 where two answers count as agreement, 0 elsewhere, shape (K, K)."""
 
@@ -108,7 +109,7 @@ def measures(level: Level, points: Matrix, pair: bool) -> list[Measure]:
             kinds = (None, "linear", "quadratic")
         for kind in kinds:
             within = entry.name == "percent_within_one"
-            same = within_one(len(points)) if within else identity(len(points))
+            same = within_one(points) if within else identity(len(points))
             weights = same if within else agreement_weights(kind, points)
             functions = _weighted(entry.name, weights)
             out.append(Measure(entry.name, level, kind, *functions, same))
@@ -124,11 +125,11 @@ def _alpha(level: Level, points: Matrix) -> Functions:
     def value(sums: Moments) -> Array:
         return alpha(sums, level, points)
 
-    def smooth(sums: Moments, whole: Moments) -> Array:
+    def held(whole: Moments, sums: Moments) -> Array:
         plain = alpha(sums, level, points, exact=False)
         return np.asarray(value(sums) + plain / whole.coincidences.sum())
 
-    return value, smooth
+    return value, held
 
 
 def _weighted(name: str, weights: Matrix) -> Functions:
@@ -146,7 +147,7 @@ def _weighted(name: str, weights: Matrix) -> Functions:
     def value(sums: Moments) -> Array:
         return function(sums, weights)
 
-    def smooth(sums: Moments, whole: Moments) -> Array:
+    def held(whole: Moments, sums: Moments) -> Array:
         return np.asarray(value(sums) * sums.paired / whole.paired)
 
-    return value, smooth
+    return value, held

@@ -78,9 +78,10 @@ def exchangeable(found: Counts) -> Rows:
 def by_rater(found: Patterns, values: int) -> Rows:
     """Rows of patterns: each rater's own use of the scale is kept."""
     hits = found.codes[:, :, None] == np.arange(values, dtype=np.uint8)  # (R, U, K)
-    given = hits.transpose(1, 0, 2).reshape(len(found.times), -1).astype(np.float64)
+    raters, patterns, _ = hits.shape
+    given = hits.transpose(1, 0, 2).reshape(patterns, raters * values).astype(np.float64)
     terms = _terms(hits.sum(axis=0, dtype=np.int64))
-    return Rows(np.concatenate([terms, given], axis=1), found.times, values, len(found.codes))
+    return Rows(np.concatenate([terms, given], axis=1), found.times, values, raters)
 
 
 def between(found: Patterns, values: int, first: Sequence[int], second: Sequence[int]) -> Rows:
@@ -95,7 +96,7 @@ def between(found: Patterns, values: int, first: Sequence[int], second: Sequence
     one, two = one[both] / sizes[0][both, None], two[both] / sizes[1][both, None]
     pairs = one[:, :, None] * two[:, None, :]
     pairs = pairs + pairs.transpose(0, 2, 1)
-    flat = len(one), -1
+    flat = len(one), values * values
     ones = np.ones((len(one), 1))
     parts = [pairs.reshape(flat), pairs.reshape(flat) / 2, ones, (one + two) / 2, ones, one, two]
     return Rows(np.concatenate(parts, axis=1), found.times[both], values, 2)
@@ -113,7 +114,7 @@ def _terms(counts: NDArray[np.int64]) -> Array:
     coincidences = np.where(paired[:, None, None], pairs / others, 0)
     answers = np.maximum(m, 1)
     agreements = coincidences / answers[:, None, None]
-    flat = len(n), -1
+    flat = len(n), n.shape[1] ** 2
     return np.concatenate(
         [
             coincidences.reshape(flat),

@@ -40,10 +40,10 @@ def agreement_weights(kind: Weights | None, points: Matrix) -> Matrix:
             return np.asarray(1 - pairs / (pairs.max(initial=0) or 1.0))
 
 
-def within_one(values: int) -> Matrix:
-    """Answers next to each other on the scale agree."""
-    places = np.arange(values)
-    return np.asarray(np.abs(places[:, None] - places[None, :]) <= 1, np.float64)
+def within_one(points: Matrix) -> Matrix:
+    """Answers at most one step of the scale apart agree; a step is the least gap there is."""
+    gap = np.abs(points[:, None] - points[None, :])
+    return np.asarray(gap <= gap[gap > 0].min(initial=np.inf), np.float64)
 
 
 def squared_gap(points: NDArray[np.float64]) -> NDArray[np.float64]:
