@@ -28,7 +28,7 @@ KEYS = ("rater", "round", "occasion")
 """What tells apart several sheets about one item."""
 KNOWN = RECORD_FIELDS
 """Fields of a sheet or columns of a wide table that are not criteria."""
-_PLAIN_NAME = rf"^[!-~]{{1,{MAX_NAME}}}$"
+PLAIN_NAME = rf"^[!-~]{{1,{MAX_NAME}}}$"
 """Names that need no reading: letters, digits and signs of ASCII, no spaces."""
 
 OnFault: TypeAlias = Callable[[Fault], None]
@@ -197,7 +197,7 @@ class Assembler:
             if not {type(value) for value in listed} <= {str, type(None)}:
                 listed = [None if value is None else read_name(value) for value in listed]
             column = pl.Series(name, listed, dtype=pl.String)
-        unsure = ~column.str.contains(_PLAIN_NAME)
+        unsure = ~column.str.contains(PLAIN_NAME)
         if unsure.any():
             places = unsure.arg_true()
             read = [read_name(value) for value in column.gather(places).to_list()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from calibrant.core.errors import Fault, RecordError, SourceError, UnknownName
 from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.core.rating import RATER_KINDS, read_answer
 from calibrant.core.rubric import Rubric
+from calibrant.formats.coding import PLAIN_NAME
 from calibrant.formats.rating_columns import SLICES, Reading, frame_of, long_form, named
 from calibrant.stats.agreement import Ruler
 from calibrant.stats.counts import ABSENT, MOST_VALUES
@@ -35,7 +36,9 @@ ALL = "all"
 NA_MARK, WRONG = 254, 253
 """Codes of NA, and of what is no answer, while a table is being read."""
 MOST_CELLS = 1_000_000_000
-"""The largest rectangle of raters by items, in bytes."""
+"""The most cells of criteria by raters by items."""
+NOBODY = (1 << 16) - 1
+"""The place of no answer, while a table is being read."""
 
 
 @dataclass(slots=True)
@@ -93,55 +96,70 @@ class _Table:
     def __init__(self, rows: pl.DataFrame, how: Reading, source: str) -> None:
         self.how, self.source = how, source
         self.anonymous = how.anonymous or "rater" not in rows.columns
-        self.rows = _as_texts(rows)
+        self.rows = _as_categories(rows)
         self.excluded: list[dict[str, Any]] = []
 
     def build(self) -> RatingTable:
         """The table of codes."""
         self._check_names()
-        self._leave_out(pl.col("answer").is_null(), "no answer")
+        self._leave_out_empty()
         if "criterion" not in self.rows.columns:
-            self.rows = self.rows.with_columns(criterion=pl.lit(ALL))
+            self.rows = self.rows.with_columns(criterion=pl.lit(ALL).cast(pl.Categorical))
         self.unit_keys = ["item", *(name for name in SLICES[:2] if name in self.rows.columns)]
         if "rater" not in self.rows.columns:
             slot = pl.int_range(pl.len()).over(*self.unit_keys, "criterion") + 1
-            self.rows = self.rows.with_columns(rater=pl.format("rater {}", slot))
+            self.rows = self.rows.with_columns(
+                rater=pl.format("rater {}", slot).cast(pl.Categorical)
+            )
         self._first_occasion()
         kinds = self._kinds()
         units, unit_of = self._units()
         raters, rater_of = _index(self.rows["rater"])
         criteria, criterion_of = _index(self.rows["criterion"])
         answers, answer_of = _index(self.rows["answer"])
-        if len(raters) * len(units) > MOST_CELLS:
+        shape = len(criteria), len(raters), len(units)
+        if prod(shape) > MOST_CELLS:
             raise SourceError(
-                f"{self.source}: {len(raters):,} raters by {len(units):,} items are more than "
-                "can be held; leave the rater column out, or compare fewer at a time"
+                f"{self.source}: {shape[0]:,} criteria by {shape[1]:,} raters by {shape[2]:,} "
+                "items are more than can be held; compare fewer at a time"
             )
-        tables = []
-        for at, name in enumerate(criteria):
-            mine = np.flatnonzero(criterion_of == at) if len(criteria) > 1 else slice(None)
-            given = answer_of[mine]
-            used = np.unique(given)
-            values = _values(self, name, [answers[one] for one in used])
-            code = np.full(len(answers), ABSENT, np.uint8)
-            code[used] = values.codes
-            self._check_answers(name, mine, code[given] == WRONG, answers, given)
-            codes = np.full((len(raters), len(units)), ABSENT, np.uint8)
-            codes[rater_of[mine], unit_of[mine]] = code[given]
-            if int((codes != ABSENT).sum()) < len(given):
-                self._refuse_repeats(name)
-            tables.append(CriterionTable(name, codes, values.ruler, bool((codes == NA_MARK).any())))
+        cells = np.full(prod(shape), NOBODY, np.uint16)
+        row = (criterion_of * np.int32(shape[1]) + rater_of).astype(np.int64)
+        cells[row * shape[2] + unit_of] = answer_of
+        if np.count_nonzero(cells != NOBODY) < self.rows.height:
+            self._refuse_repeats()
+        tables = [
+            self._criterion(name, part, answers)
+            for name, part in zip(criteria, cells.reshape(shape), strict=True)
+        ]
         return RatingTable(tuple(raters), kinds, units, tables, self.anonymous, self.excluded)
+
+    def _criterion(
+        self, name: str, places: NDArray[np.uint16], answers: list[str]
+    ) -> CriterionTable:
+        """Places among all answers become codes on the scale of the criterion."""
+        used = np.flatnonzero(np.bincount(places.reshape(-1), minlength=NOBODY + 1)[:NOBODY])
+        values = _values(self, name, [answers[one] for one in used])
+        code = np.full(NOBODY + 1, ABSENT, np.uint8)
+        code[used] = values.codes
+        wrong = [answers[at] for at in used if code[at] == WRONG]
+        if wrong:
+            self._refuse_answers(name, wrong)
+        codes = code.take(places)
+        return CriterionTable(name, codes, values.ruler, bool((values.codes == NA_MARK).any()))
 
     # -- names
 
     def _check_names(self) -> None:
         for name in ("item", "rater"):
             if name in self.rows.columns:
-                plain = pl.col(name).str.contains(r"^[!-~]{1,500}$").fill_null(value=False)
-                unsure = self.rows.filter(~plain).select("_record", name)
-                wrong = [one for one, text in unsure.iter_rows() if not read_name(text or "")]
-                self._refuse(wrong, name, NAME_RULE)
+                found = self.rows[name].unique()
+                texts = found.cast(pl.String)
+                unsure = texts.filter(~texts.str.contains(PLAIN_NAME).fill_null(value=False))
+                wrong = [text for text in unsure if not read_name(text or "")]
+                if wrong:
+                    bad = pl.col(name).is_null() | pl.col(name).cast(pl.String).is_in(wrong)
+                    self._refuse(self.rows.filter(bad)["_record"].to_list(), name, NAME_RULE)
         if "rater" in self.rows.columns:
             raters = self.rows["rater"].n_unique()
             if raters > 200 and raters > self.rows.height // 2:
@@ -160,20 +178,21 @@ class _Table:
             shown.append(Fault(more, path, self.source))
         raise RecordError(shown)
 
-    def _leave_out(self, which: pl.Expr, reason: str) -> None:
-        count = int(self.rows.select(which.sum()).item())
-        if count:
-            self.excluded.append({"reason": reason, "rows": count})
-            self.rows = self.rows.filter(~which)
+    def _leave_out_empty(self) -> None:
+        empty = self.rows["answer"].null_count()
+        if empty:
+            self.excluded.append({"reason": "no answer", "rows": empty})
+            self.rows = self.rows.filter(pl.col("answer").is_not_null())
         if not self.rows.height:
             raise SourceError(f"{self.source}: there is no answer in it")
 
     def _kinds(self) -> dict[str, str]:
         if "kind" not in self.rows.columns:
             return {}
-        pairs = self.rows.select("rater", pl.col("kind").str.to_uppercase()).unique()
+        pairs = self.rows.select("rater", "kind").unique().cast(pl.String).drop_nulls()
         kinds: dict[str, str] = {}
-        for rater, kind in pairs.drop_nulls().sort("rater", "kind").iter_rows():
+        for rater, written in pairs.sort("rater", "kind").iter_rows():
+            kind = written.upper()
             if kind not in RATER_KINDS:
                 told = ", ".join(RATER_KINDS)
                 raise SourceError(f"{self.source}: kind {kind[:40]!r} is not one of {told}")
@@ -183,16 +202,17 @@ class _Table:
 
     # -- units and repeats
 
-    def _units(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    def _units(self) -> tuple[pl.DataFrame, NDArray[np.int32]]:
         """What was rated, and the unit of every row."""
         if self.unit_keys == ["item"]:
             names, place = _index(self.rows["item"])
             units = pl.DataFrame({"item": names})
         else:
-            joined = pl.concat_str(pl.col(self.unit_keys).fill_null(""), separator="\x1f")
-            key = self.rows.select(joined.alias("unit"))["unit"]
+            parts = pl.col(self.unit_keys).cast(pl.String).fill_null("")
+            key = self.rows.select(unit=pl.concat_str(parts, separator="\x1f"))["unit"]
             place = _index(key)[1]
-            units = self.rows.filter(key.is_first_distinct()).select(self.unit_keys)
+            different = self.rows.filter(key.is_first_distinct())
+            units = different.select(pl.col(self.unit_keys).cast(pl.String))
         if "time" in self.rows.columns:
             months = self.rows.select(pl.col("time").cast(pl.String).str.slice(0, 7))["time"]
             first = np.unique(place, return_index=True)[1]
@@ -204,48 +224,49 @@ class _Table:
         if "occasion" not in self.rows.columns or self.rows["occasion"].n_unique() < 2:
             return
         keys = [*self.unit_keys, "rater", "criterion"]
-        first = pl.col("occasion").fill_null("").rank("dense").over(keys) == 1
+        order = pl.col("occasion").cast(pl.String).fill_null("")
+        first = order.rank("dense").over(keys) == 1
         later = int(self.rows.select((~first).sum()).item())
         if later:
             self.excluded.append({"reason": "a later occasion of the same rater", "rows": later})
             self.rows = self.rows.filter(first)
 
-    def _refuse_repeats(self, criterion: str) -> None:
-        keys = [*self.unit_keys, "rater"]
-        mine = self.rows.filter(pl.col("criterion") == criterion)
-        again = mine.filter(~pl.struct(keys).is_first_distinct())
+    def _refuse_repeats(self) -> None:
+        again = ~pl.struct(*self.unit_keys, "rater", "criterion").is_first_distinct()
         message = "a second answer by one rater to one item; tell repeats apart by `occasion`"
-        self._refuse(again["_record"].to_list(), "rater", message)
+        self._refuse(self.rows.filter(again)["_record"].to_list(), "rater", message)
 
-    # -- answers
-
-    def _check_answers(
-        self,
-        criterion: str,
-        mine: NDArray[np.intp] | slice,
-        wrong: NDArray[np.bool_],
-        answers: list[str],
-        given: NDArray[np.int64],
-    ) -> None:
-        if not wrong.any():
-            return
-        records = self.rows["_record"].to_numpy()[mine][wrong].tolist()
-        kinds = [answers[at] for at in np.unique(given[wrong])[:5]]
-        told = ", ".join(repr(one[:40]) for one in kinds)
+    def _refuse_answers(self, criterion: str, wrong: list[str]) -> None:
+        """What is no answer, with its rows: nothing is computed from garbage."""
+        bad = pl.col("answer").cast(pl.String).is_in(wrong)
+        bad &= pl.col("criterion").cast(pl.String) == criterion
         expected = (
             "is not an answer of the rubric"
             if self.how.rubric is not None
             else f"is not an answer on a scale at the {self.how.level} level"
         )
-        where = "" if criterion == ALL else f" of {criterion}"
+        where = "" if criterion == ALL else f" to {criterion}"
+        told = ", ".join(repr(one[:40]) for one in wrong[:5])
+        records = self.rows.filter(bad)["_record"].to_list()
         self._refuse(records, "answer", f"{told} {expected}{where}")
 
 
-def _as_texts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Every cell but the record's number as text without space around it; empty is null."""
-    return rows.select(
-        column if column.name == "_record" else _as_text(column) for column in rows.get_columns()
-    )
+def _as_categories(rows: pl.DataFrame) -> pl.DataFrame:
+    """Every column but the record's number as categories of texts without space around them.
+
+    Work on texts is done once for each different text, not once for each row.
+    """
+    names = [name for name in rows.columns if name != "_record"]
+    texts = rows.with_columns(_as_text(rows[name]) for name in names)
+    found = texts.with_columns(pl.col(names).cast(pl.Categorical))
+    for name in names:
+        different = found[name].unique().cast(pl.String)
+        plain = different.str.strip_chars()
+        if bool((plain != different).any()) or bool((plain == "").any()):
+            clean = texts[name].str.strip_chars()
+            clean = clean.set(clean == "", None).cast(pl.Categorical)
+            found = found.with_columns(clean.alias(name))
+    return found
 
 
 def _as_text(column: pl.Series) -> pl.Series:
@@ -256,18 +277,20 @@ def _as_text(column: pl.Series) -> pl.Series:
         given = column.drop_nulls()
         if bool((given == given.round()).all()):  # 4.0 is 4
             column = column.cast(pl.Int64, strict=False)
-    text = column.cast(pl.String).str.strip_chars()
-    return text.set(text == "", None)
+    return column.cast(pl.String)
 
 
-def _index(column: pl.Series) -> tuple[list[str], NDArray[np.int64]]:
+def _index(column: pl.Series) -> tuple[list[str], NDArray[np.int32]]:
     """The different texts in the order in which they come, and the place of each row's."""
-    codes = column.cast(pl.Categorical).to_physical()
-    first = codes.arg_unique().sort()
-    used = codes.gather(first).to_numpy()
-    place = np.zeros(int(used.max(initial=0)) + 1, np.int64)
+    codes = column.cast(pl.Categorical).to_physical().to_numpy()
+    first = np.full(int(codes.max(initial=0)) + 1, -1, np.int32)
+    # written backwards, what stays is where each text comes first
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.int32)
+    used = np.flatnonzero(first >= 0)
+    used = used[np.argsort(first[used])]
+    place = np.zeros(len(first), np.int32)
     place[used] = np.arange(len(used))
-    return column.gather(first).to_list(), place[codes.to_numpy()]
+    return column.gather(first[used]).cast(pl.String).to_list(), place.take(codes)
 
 
 @dataclass(frozen=True, slots=True)
