@@ -585,6 +585,25 @@ def test_mean_squares_without_each_item_are_those_of_the_rest(seed: int, n: int,
                 assert found[left] == pytest.approx(float(expected), abs=1e-9, nan_ok=True)
 
 
+def test_limits_of_unequal_numbers_of_ratings_count_the_ratings_there_are() -> None:
+    """F has n - 1 and (ratings - n) degrees of freedom, whatever the mean number of ratings is."""
+    from scipy.stats import f
+
+    items = [[1, 2], [4], [5, 5, 4], [2, 1], [3, 5]]  # 10 ratings of 5 items
+    codes = np.full((3, 5), ABSENT, np.uint8)
+    for at, found in enumerate(items):
+        codes[: len(found), at] = np.array(found) - 1
+    means, sizes = np.array([np.mean(one) for one in items]), np.array([2, 1, 3, 2, 2])
+    grand = sum(map(sum, items)) / 10
+    between = float(sizes @ (means - grand) ** 2) / 4
+    within = sum(float(((np.array(one) - np.mean(one)) ** 2).sum()) for one in items) / 5
+    k = (10 - (sizes**2).sum() / 10) / 4
+    low, high = (between / within / f.ppf(share, 4, 5) for share in (0.975, 0.025))
+    one = by_name(of_set(codes, ruler(5), FISHER))["icc:ICC(1,1)"]
+    assert one.value == pytest.approx((between - within) / (between + (k - 1) * within))
+    assert one.interval == pytest.approx(((low - 1) / (low + k - 1), (high - 1) / (high + k - 1)))
+
+
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 SCARCELY = (0.0270270270, -0.0434782609, -0.0357142857, 0.0769230769, -0.1428571429, -0.1153846154)
 CLOSELY = (0.7797518331, 0.7799380107, 0.7825841108, 0.9340427329, 0.9341095081, 0.9350561608)
