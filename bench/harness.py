@@ -38,7 +38,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 whatever the shell the benchmark was started from has to say about it."""
 PACKAGES = ("calibrant", "numpy", "polars", "msgspec", "click")
 
-Unit = Literal["s", "B", "/s"]
+Unit = Literal["s", "B", "/s", "share"]
 
 
 class BenchError(Exception):
@@ -68,6 +68,8 @@ class Quantity:
     def __str__(self) -> str:
         if self.unit == "/s":
             return f"{self.value:,.0f} /s"
+        if self.unit == "share":
+            return f"{self.value:.3f}"
         if self.unit == "B":
             return f"{self.value / 1e6:,.1f} MB"
         for size, name in ((1.0, "s"), (1e-3, "ms")):
@@ -92,6 +94,21 @@ class Floor:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """Where our own figure has to lie."""
+
+    low: float
+    high: float
+
+    def met(self, figure: float) -> bool:
+        """Whether the figure lies there."""
+        return self.low <= round(figure, 12) <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One line of a table: our figure, the peer's, and how they compare."""
 
@@ -99,13 +116,15 @@ class Row:
     ours: Quantity
     peer: Quantity | None = None
     ratio: float | None = None
-    floor: Floor | None = None
+    floor: Floor | Band | None = None
     runs: Mapping[str, Sequence[Run]] = field(default_factory=dict)
     """Every run behind the figures, by side."""
 
     @property
     def met(self) -> bool | None:
         """Whether the floor is met; None where none is stated."""
+        if isinstance(self.floor, Band):
+            return self.floor.met(self.ours.value)
         if self.floor is None or self.ratio is None:
             return None
         return self.floor.met(self.ratio)

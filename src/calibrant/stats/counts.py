@@ -22,6 +22,10 @@ MOST_VALUES = 254
 """Answers a scale may have."""
 _DENSE = 1 << 22
 """Combinations up to which patterns are counted in one array."""
+_WORDS = 1_000
+"""Words of a plane of bits in one block: as many bits as a count of 16 bits can hold."""
+_PLANE_WORDS = 1 << 18
+"""Words of all planes in one block, or of the intersections made at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +122,27 @@ def pair_tables(codes: Codes, values: int) -> NDArray[np.int64]:
     """How often each pair of raters gave each pair of values, shape (R, R, K, K).
 
     Every value of every rater is a plane of bits; two planes share as many items as their
-    intersection has bits.
+    intersection has bits. Items come in blocks that stay near the processor.
     """
     raters, items = codes.shape
-    words = -(-items // 64)
+    scale = np.arange(values, dtype=np.uint8)[:, None]
+    words = max(1, min(_WORDS, -(-items // 64), _PLANE_WORDS // (raters * values)))
+    group = max(1, _PLANE_WORDS // (raters * values * words))  # values of one rater at a time
     planes = np.zeros((raters, values, words * 8), np.uint8)
-    for rater, row in enumerate(codes):
-        for value in range(values):
-            packed = np.packbits(row == value)
-            planes[rater, value, : len(packed)] = packed
-    bits = planes.view(np.uint64)
+    bits = planes.view(np.uint64)  # (R, K, words)
     out = np.zeros((raters, raters, values, values), np.int64)
-    for first in range(raters):
-        for value in range(values):
-            shared = bits[first, value] & bits[first + 1 :]
-            both = np.bitwise_count(shared).sum(axis=-1, dtype=np.int64)
-            out[first, first + 1 :, value] = both
+    for start in range(0, items, words * 64):
+        packed = np.packbits(codes[:, None, start : start + words * 64] == scale, axis=-1)
+        planes[..., : packed.shape[-1]] = packed
+        planes[..., packed.shape[-1] :] = 0
+        for first in range(raters - 1):
+            for least in range(0, values, group):
+                some = slice(least, least + group)
+                shared = (
+                    bits[first, some, None, None] & bits[first + 1 :]
+                )  # (some, later, K, words)
+                both = np.bitwise_count(shared).sum(axis=-1, dtype=np.uint16)
+                out[first, first + 1 :, some] += both.swapaxes(0, 1)
     later = np.triu_indices(raters, 1)
     out[later[1], later[0]] = out[later].swapaxes(-1, -2)
     return out
