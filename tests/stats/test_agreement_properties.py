@@ -569,20 +569,39 @@ def test_limits_of_a_share_leave_the_binomial_a_fortieth_on_each_side(n: int, hi
 # -- intraclass correlations
 
 
+def plain_squares(table: Array) -> icc.Squares:
+    """The analysis of variance as books have it."""
+    n, k = table.shape
+    items, raters = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    left = ((table - items - raters + table.mean()) ** 2).sum()
+    parts = (
+        k * ((items - table.mean()) ** 2).sum() / (n - 1),
+        ((table - items) ** 2).sum() / (n * (k - 1)),
+        n * ((raters - table.mean()) ** 2).sum() / (k - 1),
+        left / ((n - 1) * (k - 1)),
+    )
+    return icc.Squares(*(np.asarray(one) for one in (*parts, n, k, n * (k - 1))))
+
+
 @given(st.integers(0, 2**32), st.integers(3, 12), st.integers(2, 5))
-def test_mean_squares_without_each_item_are_those_of_the_rest(seed: int, n: int, k: int) -> None:
-    table = np.random.default_rng(seed).integers(0, 9, (n, k)).astype(np.float64)
-    one_way = [np.full(n, float(k)), table.sum(axis=1), (table**2).sum(axis=1)]
-    two = icc.two_way_without_each(table)
-    one = icc.one_way_without_each(*one_way)
-    for left in range(n):
-        rest = np.delete(np.arange(n), left)
-        for many, single in (
-            (two, icc.two_way(table[rest])),
-            (one, icc.one_way(*(part[rest] for part in one_way))),
-        ):
-            for found, expected in zip(astuple(many), astuple(single), strict=True):
-                assert found[left] == pytest.approx(float(expected), abs=1e-9, nan_ok=True)
+def test_mean_squares_with_and_without_each_item(seed: int, patterns: int, k: int) -> None:
+    random = np.random.default_rng(seed)
+    table = random.integers(-4, 5, (patterns, k)).astype(np.float64)
+    times = random.integers(1, 4, patterns).astype(np.float64)
+    items = np.repeat(np.arange(patterns), times.astype(np.int64))
+    one_way = np.full(patterns, float(k)), table.sum(axis=1), (table**2).sum(axis=1), times
+
+    def check(found: icc.Squares, at: tuple[int, ...], expected: icc.Squares) -> None:
+        for one, other in zip(astuple(found), astuple(expected), strict=True):
+            if not np.isnan(one[at]):  # a one-way table knows no raters
+                assert one[at] == pytest.approx(float(other), abs=1e-9)
+
+    check(icc.two_way(table, times), (), plain_squares(table[items]))
+    check(icc.one_way(*one_way), (), plain_squares(table[items]))
+    for left in range(patterns):
+        rest = plain_squares(table[np.delete(items, int(np.argmax(items == left)))])
+        check(icc.two_way_without_each(table, times), (left,), rest)
+        check(icc.one_way_without_each(*one_way), (left,), rest)
 
 
 def test_limits_of_unequal_numbers_of_ratings_count_the_ratings_there_are() -> None:

@@ -64,10 +64,10 @@ def of_set(
     rest = [one for one in chosen if one.coefficient not in ("krippendorff_alpha", "conger_kappa")]
     out = _estimates(alone, rest, design)
     out += _estimates(alone.only(found.counts.sum(axis=1) >= 2), alphas, design)
+    unique = patterns(codes, values)
     if not anonymous:
-        together = by_rater(patterns(codes, values), values)
-        out += _estimates(together, own, design)
-    out += _iccs(codes, ruler, anonymous)
+        out += _estimates(by_rater(unique, values), own, design)
+    out += _iccs(unique, ruler, anonymous)
     return _described(out, codes, ruler)
 
 
@@ -225,66 +225,78 @@ def _beside_binomial(
 # -- intraclass correlations
 
 
-def _iccs(codes: Codes, ruler: Ruler, anonymous: bool) -> list[Estimate]:
+def _iccs(found: Patterns, ruler: Ruler, anonymous: bool) -> list[Estimate]:
     if not ruler.numeric:
         return []
-    answered = codes != ABSENT
-    numbers = np.where(answered, ruler.points[np.minimum(codes, len(ruler.points) - 1)], np.nan)
-    out = _one_way(numbers[:, answered.any(axis=0)])
+    answered = found.codes != ABSENT
+    numbers = np.where(answered, ruler.points[np.minimum(found.codes, len(ruler.points) - 1)], 0.0)
+    times = found.times.astype(np.float64)
+    numbers = np.where(
+        answered, numbers - (numbers @ times).sum() / max(1, (answered @ times).sum()), 0.0
+    )
+    some, whole = answered.any(axis=0), answered.all(axis=0)
+    out = _one_way(numbers[:, some], answered[:, some], times[some])
     if anonymous:
         why = "columns are not the same rater throughout: only one-way forms mean something"
         blank = [Estimate(coefficient="icc", level="interval", form=form) for form in icc.TWO_WAY]
         return out + [replace(one, undefined=why) for one in blank]
-    return out + _two_way(numbers[:, answered.all(axis=0)].T)
+    return out + _two_way(numbers[:, whole].T, times[whole])
 
 
-def _one_way(numbers: Array) -> list[Estimate]:
-    """From (R, n) numbers with gaps, at least one number a column."""
-    sizes = np.isfinite(numbers).sum(axis=0).astype(np.float64)
-    paired = int((sizes > 1).sum())
+def _one_way(numbers: Array, answered: NDArray[np.bool_], times: Array) -> list[Estimate]:
+    """From patterns of shape (R, U) in which somebody answered."""
+    sizes = answered.sum(axis=0).astype(np.float64)
+    paired, n = int(times @ (sizes > 1)), int(times.sum())
     blank = [
         Estimate(coefficient="icc", level="interval", form=form, n_items=paired)
         for form in icc.ONE_WAY
     ]
-    if not paired or len(sizes) < 2:
+    if not paired or n < 2:
         return [replace(one, undefined=NO_PAIRS if not paired else FEW_ITEMS) for one in blank]
-    apart = numbers - np.nanmean(numbers)  # small numbers, small errors of rounding
-    sums, squares = np.nansum(apart, axis=0), np.nansum(apart**2, axis=0)
-    ms = icc.one_way(sizes, sums, squares)
-    without = icc.one_way_without_each(sizes, sums, squares)
-    return [_icc(one, ms, without, numbers[np.isfinite(numbers)]) for one in blank]
+    parts = sizes, numbers.sum(axis=0), (numbers**2).sum(axis=0), times
+    ms, without = icc.one_way(*parts), icc.one_way_without_each(*parts)
+    given = _tally(numbers[answered], np.broadcast_to(times, answered.shape)[answered])
+    return [_icc(one, ms, without, times, given) for one in blank]
 
 
-def _two_way(table: Array) -> list[Estimate]:
-    """From a complete (n, k) table."""
-    n, raters = table.shape
+def _two_way(table: Array, times: Array) -> list[Estimate]:
+    """From patterns of shape (U, k) in which everybody answered."""
+    n, raters = int(times.sum()), table.shape[1]
     blank = [
         Estimate(coefficient="icc", level="interval", form=form, n_items=n, n_ratings=n * raters)
         for form in icc.TWO_WAY
     ]
     if raters < 2 or n < 2:
         return [replace(one, undefined=FEW_COMPLETE, n_ratings=0) for one in blank]
-    apart = table - table.mean()
-    ms, without = icc.two_way(apart), icc.two_way_without_each(apart)
-    return [_icc(one, ms, without, table.reshape(-1)) for one in blank]
+    table = table - (times @ table).mean() / n
+    ms, without = icc.two_way(table, times), icc.two_way_without_each(table, times)
+    given = _tally(table.reshape(-1), np.repeat(times, raters))
+    return [_icc(one, ms, without, times, given) for one in blank]
 
 
-def _icc(one: Estimate, ms: icc.Squares, without: icc.Squares, numbers: Array) -> Estimate:
+def _tally(numbers: Array, times: Array) -> Array:
+    """How often each number was given."""
+    _, which = np.unique(numbers, return_inverse=True)
+    return np.bincount(which, times).astype(np.float64)
+
+
+def _icc(
+    one: Estimate, ms: icc.Squares, without: icc.Squares, times: Array, given: Array
+) -> Estimate:
     assert one.form is not None
     form: icc.Form = one.form  # type: ignore[assignment]
-    if np.ptp(numbers) == 0:
+    if len(given) == 1:
         return replace(one, undefined=NO_VARIATION)
     value = float(icc.icc(form, ms))
     if not np.isfinite(value):
         return replace(one, undefined=NO_DIFFERENCE)
     left = icc.icc(form, without)
-    n = len(left)
-    se = float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum()))
+    n = times.sum()
+    se = float(np.sqrt((n - 1) / n * (times @ (left - times @ left / n) ** 2)))
     out = replace(one, value=value, se=se if np.isfinite(se) else None)
     low, high = icc.interval(form, ms, bootstrap.CONFIDENCE)
     if low > 1 - 1e-9:  # a table without error would prove perfection
-        _, times = np.unique(numbers, return_counts=True)
-        chance = float(((times / len(numbers)) ** 2).sum())
+        chance = float(((given / given.sum()) ** 2).sum())
         single, _ = bootstrap.from_share(1.0, one.n_items, 1 / (1 - chance))
         low = icc.of_form(form, max(0.0, single), float(ms.k))
         return replace(out, interval=(low, 1.0), method="binomial")

@@ -2,13 +2,15 @@
 
 Intervals are those of McGraw and Wong 1996.
 One-way forms take items with different numbers of ratings; two-way forms take the items that
-every rater rated, and mean something only where a column is the same rater throughout.
+every rater rated, and mean something only where a column is the same rater throughout. Numbers
+are taken about their mean, so that little is lost in differences of sums.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,64 +43,80 @@ class Squares:
     """Ratings beyond the first of their item: the degrees of freedom within items."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Sums over the items of a one-way table."""
-
-    n: Array
-    sizes: Array
-    squared_sizes: Array
-    total: Array
-    by_item: Array
-    """Of each item's squared sum over its size."""
-    squares: Array
+def one_way(sizes: Array, sums: Array, squares: Array, times: Array) -> Squares:
+    """From patterns, shape (U,): number of ratings, their sum, their squares, how many items."""
+    parts = _one_way_parts(sizes, sums, squares)
+    return _one_way([np.asarray(times @ part) for part in parts], times @ squares)
 
 
-def one_way(sizes: Array, sums: Array, squares: Array) -> Squares:
-    """From each item's number of ratings (at least 2 somewhere), their sum, their squares."""
-    parts = (np.ones_like(sizes), sizes, sizes**2, sums, sums**2 / sizes, squares)
-    return _one_way(_Sums(*(np.asarray(part.sum()) for part in parts)), squares.sum())
+def one_way_without_each(sizes: Array, sums: Array, squares: Array, times: Array) -> Squares:
+    """Mean squares with one item of each pattern left out, shape (U,)."""
+    parts = _one_way_parts(sizes, sums, squares)
+    return _one_way([times @ part - part for part in parts], times @ squares)
 
 
-def one_way_without_each(sizes: Array, sums: Array, squares: Array) -> Squares:
-    """Mean squares with each item left out, shape (n,)."""
-    parts = (np.ones_like(sizes), sizes, sizes**2, sums, sums**2 / sizes, squares)
-    return _one_way(_Sums(*(part.sum() - part for part in parts)), squares.sum())
+def _one_way_parts(sizes: Array, sums: Array, squares: Array) -> tuple[Array, ...]:
+    return np.ones_like(sizes), sizes, sizes**2, sums, sums**2 / sizes, squares
 
 
-def _one_way(of: _Sums, whole: float) -> Squares:
+def _one_way(sums: Sequence[Array], whole: Any) -> Squares:
+    """From sums of the parts over items."""
+    n, sizes, squared, total, by_item, squares = sums
     with np.errstate(divide="ignore", invalid="ignore"):  # of two items, one may be left
-        between = _cleared(of.by_item - of.total**2 / of.sizes, whole)
-    within = _cleared(of.squares - of.by_item, whole)
-    none, spare = np.full_like(between, np.nan), of.sizes - of.n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        k = (of.sizes - of.squared_sizes / of.sizes) / (of.n - 1)
-        return Squares(between / (of.n - 1), within / spare, none, none, of.n, k, spare)
+        between = _cleared(by_item - total**2 / sizes, whole)
+        within, spare = _cleared(squares - by_item, whole), sizes - n
+        k = (sizes - squared / sizes) / (n - 1)
+        none = np.full_like(between, np.nan)
+        return Squares(between / (n - 1), within / spare, none, none, n, k, spare)
+
+
+def two_way(table: Array, times: Array) -> Squares:
+    """From the patterns of a complete table, shape (U, k), and how many items have each."""
+    parts = _two_way_parts(table)
+    return _two_way([np.asarray(times @ part) for part in parts], times @ parts[-1])
+
+
+def two_way_without_each(table: Array, times: Array) -> Squares:
+    """Mean squares with one item of each pattern left out, shape (U,)."""
+    parts = _two_way_parts(table)
+    return _two_way([times @ part - part for part in parts], times @ parts[-1])
+
+
+def _two_way_parts(table: Array) -> tuple[Array, ...]:
+    squares = (table**2).sum(axis=1)
+    return np.ones(len(table)), table, table.sum(axis=1) ** 2 / table.shape[1], squares
+
+
+def _two_way(sums: Sequence[Array], whole: Any) -> Squares:
+    """From sums of the parts over items."""
+    n, of_rater, by_item, squares = sums  # (...), (..., k), (...), (...)
+    k = of_rater.shape[-1]
+    mean = of_rater.sum(axis=-1) ** 2 / (n * k)
+    by_rater = (of_rater**2).sum(axis=-1) / n
+    items, raters, within, error = (
+        _cleared(part, whole)
+        for part in (
+            by_item - mean,
+            by_rater - mean,
+            squares - by_item,
+            squares - by_item - by_rater + mean,
+        )
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):  # of two items, one is left
+        return Squares(
+            items / (n - 1),
+            within / (n * (k - 1)),
+            raters / (k - 1),
+            error / ((n - 1) * (k - 1)),
+            n,
+            np.full(np.shape(n), float(k)),
+            n * (k - 1),
+        )
 
 
 def _cleared(squares: Array, whole: float) -> Array:
     """Sums of squares without what is mere rounding of the whole."""
     return np.where(squares > _NOTHING * whole, squares, 0.0)
-
-
-def two_way(table: Array) -> Squares:
-    """From a complete table, shape (..., n, k)."""
-    n, k = table.shape[-2:]
-    grand = table.mean(axis=(-2, -1), keepdims=True)
-    by_item = table.mean(axis=-1, keepdims=True)
-    by_rater = table.mean(axis=-2, keepdims=True)
-    whole = ((table - grand) ** 2).sum(axis=(-2, -1))
-    items, raters, error, within = (
-        _cleared((part**2).sum(axis=(-2, -1)) * times, whole) / df
-        for part, times, df in (
-            (by_item - grand, k, n - 1),
-            (by_rater - grand, n, k - 1),
-            (table - by_item - by_rater + grand, 1, (n - 1) * (k - 1)),
-            (table - by_item, 1, n * (k - 1)),
-        )
-    )
-    sizes = (np.full(np.shape(items), float(size)) for size in (n, k, n * (k - 1)))
-    return Squares(items, within, raters, error, *sizes)
 
 
 def icc(form: Form, ms: Squares) -> Array:
@@ -164,34 +182,3 @@ def _f(share: float, top: float, bottom: float) -> float:
     from scipy.special import fdtri
 
     return float(fdtri(top, bottom, share))
-
-
-def two_way_without_each(table: Array) -> Squares:
-    """Mean squares of a complete (n, k) table with each of its items left out, shape (n,)."""
-    n, k = table.shape
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    left = n - 1
-    of_rater = columns[None, :] - table  # (n, k)
-    total = rows.sum() - rows
-    square = (table**2).sum() - (table**2).sum(axis=1)
-    by_item = ((rows**2).sum() - rows**2) / k
-    by_rater = (of_rater**2).sum(axis=1) / left
-    correction = total**2 / (left * k)
-    items, raters, within, error = (
-        _cleared(part, float((table**2).sum()))
-        for part in (
-            by_item - correction,
-            by_rater - correction,
-            square - by_item,
-            square - by_item - by_rater + correction,
-        )
-    )
-    sizes = (np.full(n, float(size)) for size in (left, k, left * (k - 1)))
-    with np.errstate(divide="ignore", invalid="ignore"):  # of two items, one is left
-        return Squares(
-            items / (left - 1),
-            within / (left * (k - 1)),
-            raters / (k - 1),
-            error / ((left - 1) * (k - 1)),
-            *sizes,
-        )
