@@ -22,8 +22,9 @@ FEW, MANY = 2_000, 10_000
 """Resamples below and from a hundred items."""
 LARGE = 1_000
 """Items from which the standard error serves on Fisher's scale."""
-RARE = 5
-"""Disagreeing, or agreeing, items up to which a limit from the binomial is asked too."""
+RARE = 2
+"""Disagreeing, or agreeing, items up to which a limit from the binomial is asked too; with more,
+`bench/run.py agree/coverage` finds intervals wider than they have to be."""
 CONFIDENCE = 0.95
 _STEP = 1e-4
 """Part of an item by which a sample is changed to see what changes."""
