@@ -197,6 +197,8 @@ def report(
         for na, codes, ruler in _ways(criterion):
             found = list(_estimates(table, codes, ruler, design))
             estimates += [replace(one, criterion=_named(criterion), na=na) for one in found]
+        if not criterion.ruler.labels:
+            continue
         codes = _left_out(criterion.codes)
         drivers += _drivers(table, criterion, codes)
         confusions += _confusions(table, criterion, codes)
@@ -223,7 +225,9 @@ def _named(criterion: CriterionTable) -> str | None:
 
 def _ways(criterion: CriterionTable) -> Iterator[tuple[Any, Codes, Ruler]]:
     """Codes with NA left out; and, where NA was given, with NA as an answer."""
-    yield ("left_out" if criterion.has_na else None), _left_out(criterion.codes), criterion.ruler
+    way = "left_out" if criterion.has_na else None
+    if criterion.ruler.labels:  # otherwise every answer is NA
+        yield way, _left_out(criterion.codes), criterion.ruler
     if not criterion.has_na:
         return
     labels = criterion.ruler.labels

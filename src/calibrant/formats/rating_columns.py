@@ -112,13 +112,15 @@ def long_form(frame: pl.DataFrame, how: Reading, source: str) -> pl.DataFrame:
             f"{source}: which column names the item? Say --columns item=NAME (there are: "
             f"{', '.join(frame.columns[1:9])})"
         )
+    if how.wide and {"rater", "answer"} <= set(frame.columns):
+        raise SourceError(f"{source}: it names raters and answers in rows; leave --wide out")
     if how.wide:
         keys = [name for name in ("_record", "item", "criterion", *SLICES) if name in frame.columns]
         raters = [name for name in frame.columns if name not in keys]
         if len(raters) < 2:
             raise SourceError(f"{source}: a wide table needs two columns of raters or more")
         frame = frame.with_columns(pl.col(raters).cast(pl.String, strict=False))
-        return frame.unpivot(raters, index=keys, variable_name="rater", value_name="answer")
+        return _unpivoted(frame, raters, keys, "rater")
     if "answer" not in frame.columns and how.rubric is not None:
         frame = _by_criterion(frame, how.rubric)
     if "answer" not in frame.columns:
@@ -141,4 +143,13 @@ def _by_criterion(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
         return frame
     keys = [name for name in ("_record", *ALIASES) if name in frame.columns]
     frame = frame.with_columns(pl.col(criteria).cast(pl.String, strict=False))
-    return frame.unpivot(criteria, index=keys, variable_name="criterion", value_name="answer")
+    return _unpivoted(frame, criteria, keys, "criterion")
+
+
+def _unpivoted(
+    frame: pl.DataFrame, columns: list[str], keys: list[str], name: str
+) -> pl.DataFrame:
+    """One row for each of the columns, whatever these are called."""
+    kept = [key for key in keys if key not in columns]
+    long = frame.unpivot(columns, index=kept, variable_name="_name", value_name="_answer")
+    return long.drop(name, "answer", strict=False).rename({"_name": name, "_answer": "answer"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, prod
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ NA_MARK, WRONG = 254, 253
 """Codes of NA, and of what is no answer, while a table is being read."""
 MOST_CELLS = 1_000_000_000
 """The most cells of criteria by raters by items."""
+HUGE = 1e100
+"""Numbers from here on are none: their squares are beyond all arithmetic."""
 NOBODY = (1 << 16) - 1
 """The place of no answer, while a table is being read."""
 
@@ -160,6 +162,9 @@ class _Table:
                 if wrong:
                     bad = pl.col(name).is_null() | pl.col(name).cast(pl.String).is_in(wrong)
                     self._refuse(self.rows.filter(bad)["_record"].to_list(), name, NAME_RULE)
+        if "criterion" in self.rows.columns and self.rows["criterion"].null_count():
+            nameless = self.rows.filter(pl.col("criterion").is_null())["_record"].to_list()
+            self._refuse(nameless, "criterion", "required, but not there")
         if "rater" in self.rows.columns:
             raters = self.rows["rater"].n_unique()
             if raters > 200 and raters > self.rows.height // 2:
@@ -394,4 +399,4 @@ def _number(text: str | None) -> float | None:
         number = float(text or "")
     except ValueError:
         return None
-    return number if isfinite(number) else None
+    return number if abs(number) < HUGE else None

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,6 +21,9 @@ from calibrant.stats.moments import Array, Moments, Rows, between, by_rater, exc
 from calibrant.stats.runs import Codes
 from calibrant.stats.weights import Level, Matrix
 
+WIDE = 25
+"""Values from which a scale is wide. What an item contributes grows with their square; resampling
+takes too long, and the same answer twice is chance."""
 NO_PAIRS = "no item has two answers"
 NO_VARIATION = "no variation: all answers are the same"
 NO_DIFFERENCE = "no variation between items: their mean answers are the same"
@@ -46,7 +49,8 @@ class Design:
     """How intervals are made."""
 
     method: Method | None = None
-    """None: resampled below a thousand items, from the standard error above."""
+    """None: resampled below a thousand items on a scale that is not wide, else from the standard
+    error."""
     seed: int = 0
 
 
@@ -55,7 +59,7 @@ def of_set(
 ) -> list[Estimate]:
     """Estimates of a set of raters; ``anonymous`` columns are not the same rater throughout."""
     values = len(ruler.labels)
-    chosen = measures(ruler.level, ruler.points, pair=False)
+    chosen = _chosen(ruler, pair=False)
     found = counts(codes, values)
     alone = exchangeable(found)
     # a single answer tells alpha nothing, and the others what answers are usual
@@ -77,7 +81,7 @@ def of_pair(table: NDArray[np.int64], ruler: Ruler, design: Design) -> list[Esti
     cells = np.stack([first, second]).astype(np.uint8)
     times = table[first, second]
     rows = between(Patterns(cells, times), len(table), [0], [1])
-    chosen = measures(ruler.level, ruler.points, pair=True)
+    chosen = _chosen(ruler, pair=True)
     both = np.concatenate([table.sum(axis=1, keepdims=True), table.sum(axis=0)[:, None]], axis=1)
     return [
         replace(one, prevalence=_shares(both.sum(axis=1), ruler), n_ratings=2 * int(times.sum()))
@@ -94,8 +98,22 @@ def of_groups(
     answered = codes != ABSENT
     codes = codes[:, answered[: len(mine)].any(axis=0) & answered[len(mine) :].any(axis=0)]
     rows = between(patterns(codes, values), values, mine, range(len(mine), len(codes)))
-    chosen = measures(ruler.level, ruler.points, pair=True)
+    chosen = _chosen(ruler, pair=True)
     return _described(_estimates(rows, chosen, design), codes, ruler)
+
+
+def _chosen(ruler: Ruler, *, pair: bool) -> list[Measure]:
+    """The measures that fit the scale: on a wide one, those to which near is not far."""
+    known = measures(ruler.level, ruler.points, pair=pair)
+    if len(ruler.labels) <= WIDE or ruler.level == "nominal":
+        return known
+    return [
+        one
+        for one in known
+        if one.weights == "quadratic"
+        or one.coefficient in ("percent", "percent_within_one")
+        or (one.coefficient == "krippendorff_alpha" and one.level == ruler.level)
+    ]
 
 
 def _described(found: list[Estimate], codes: Codes, ruler: Ruler) -> list[Estimate]:
@@ -159,9 +177,11 @@ def _estimates(rows: Rows, chosen: Sequence[Measure], design: Design) -> list[Es
 def _sample(rows: Rows, chosen: Sequence[Measure], design: Design) -> _Sample:
     sums = rows.read(rows.sums())
     n = int(sums.paired)  # what counts are the items that tell something
-    method: Method = design.method or ("bca" if n < LARGE else "fisher")
-    influence = bootstrap.influences(rows, [one.value for one in chosen])
-    held = bootstrap.influences(rows, [partial(one.held, sums) for one in chosen])
+    resampled = n < LARGE and rows.values <= WIDE
+    method: Method = design.method or ("bca" if resampled else "fisher")
+    functions: list[Callable[[Moments], Array]] = [one.value for one in chosen]
+    functions += [partial(one.held, sums) for one in chosen]
+    influence, held = np.split(bootstrap.influences(rows, functions), 2)
     errors, spread = (bootstrap.standard_errors(one, rows.times) for one in (held, influence))
     drawn = None
     if method == "bca":
