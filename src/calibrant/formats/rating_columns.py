@@ -146,9 +146,7 @@ def _by_criterion(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
     return _unpivoted(frame, criteria, keys, "criterion")
 
 
-def _unpivoted(
-    frame: pl.DataFrame, columns: list[str], keys: list[str], name: str
-) -> pl.DataFrame:
+def _unpivoted(frame: pl.DataFrame, columns: list[str], keys: list[str], name: str) -> pl.DataFrame:
     """One row for each of the columns, whatever these are called."""
     kept = [key for key in keys if key not in columns]
     long = frame.unpivot(columns, index=kept, variable_name="_name", value_name="_answer")
