@@ -41,7 +41,7 @@ from tests.fuzz.table_kit import (
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault, SourceError
 from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
-from calibrant.formats.items import Duplicate, stream_items
+from calibrant.formats.items import COLUMNS, Duplicate, stream_items
 from calibrant.formats.text import detect_encoding
 
 KINDS: tuple[ItemType, ...] = get_args(ItemType)
@@ -174,15 +174,25 @@ def read_json(path: Path, kind: ItemType | None, data: bytes) -> None:
 # -- tables
 
 
+def in_small_letters(names: list[str]) -> list[str]:
+    """Known columns are known in any case, unless two would then be one."""
+    small = [name.strip().lower() for name in names]
+    return [
+        plain if plain in COLUMNS and small.count(plain) == 1 else name
+        for name, plain in zip(names, small, strict=True)
+    ]
+
+
 def gathers(names: list[str]) -> bool:
     """Whether rows with one id are one item."""
-    present = set(names)
+    present = set(in_small_letters(names))
     return "action" in present or {"role", "content"} <= present or {"user", "assistant"} <= present
 
 
 def promise_rows(read: Read, names: list[str], rows: Mapping[int, list[Any] | None]) -> None:
     """Every row is in an item, or a fault names it or a row with the same id."""
     promise(read.bad <= rows.keys(), "a fault names a row that is not there", read.bad)
+    names = in_small_letters(names)
     if not gathers(names):
         records = {
             number: None

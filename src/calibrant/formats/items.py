@@ -267,7 +267,7 @@ def _gathered(records: Records, path: Path, kind: ItemType | None) -> Iterator[R
         yield _plan_of(group, path) if "action" in group[0].value else _conversation_of(group)
 
 
-_COLUMNS = frozenset(
+COLUMNS = frozenset(
     ("id", "item", "reference", "as_of", *_MESSAGE, *_PAIR, *_TELLING, *_ACTION_KEYS,
      *_PROFILE_KEYS)
 )  # fmt: skip
@@ -279,7 +279,7 @@ def _folded(row: Mapping[str, Any]) -> dict[str, Any]:
     names = {name: str(name).strip().lower() for name in row}
     plain = Counter(names.values())
     return {
-        names[name] if names[name] in _COLUMNS and plain[names[name]] == 1 else name: value
+        names[name] if names[name] in COLUMNS and plain[names[name]] == 1 else name: value
         for name, value in row.items()
     }
 
