@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -172,9 +173,8 @@ class VerdictTable:
             if self.whole[row] and text is not None:
                 told = f"{self.book.rubric.criterion_ids[row]}: {text}"
                 found.setdefault(column, []).append(told)
-        lists = pl.repeat([], len(batch.flags), dtype=pl.List(pl.String), eager=True)
         if not found:
-            return lists
+            return _empty_lists(len(batch.flags))
         every = [found.get(column, []) for column in range(len(batch.flags))]
         return pl.Series(every, dtype=pl.List(pl.String))
 
@@ -191,6 +191,12 @@ class VerdictTable:
         return pl.DataFrame(columns).to_struct()
 
 
+@lru_cache(maxsize=4)
+def _empty_lists(count: int) -> pl.Series:
+    """Lists without names; nearly all batches are of one length."""
+    return pl.repeat([], count, dtype=pl.List(pl.String), eager=True)
+
+
 class _Lists:
     """Lists of names, from what is hit; sixteen names at a time."""
 
@@ -201,14 +207,14 @@ class _Lists:
 
     def gather(self, hits: Mask) -> pl.Series:
         """For each column of ``hits`` (names, n) the list of names that are hit."""
-        out = pl.repeat([], hits.shape[1], dtype=pl.List(pl.String), eager=True)
+        out: pl.Series | None = None
         for at, part in enumerate(self._parts):
             chosen = hits[MOST_LISTED * at : MOST_LISTED * (at + 1)]
             if chosen.any():
                 places = part.places(chosen)  # may add to the lists
                 found = part.lists.gather(places)
-                out = found if at == 0 else out.list.concat(found)
-        return out
+                out = found if out is None else out.list.concat(found)
+        return _empty_lists(hits.shape[1]) if out is None else out
 
     def texts(self, hits: Mask) -> LookUp | str:
         """The same lists as JSON; of sixteen names at most."""
