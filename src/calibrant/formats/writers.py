@@ -145,7 +145,7 @@ def _write_parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path
 
     try:
         register_io_source(source, schema=kept).sink_parquet(
-            path, maintain_order=True, statistics=False
+            path, maintain_order=True, statistics=False, compression_level=1
         )
     except pl.exceptions.PolarsError:
         if failure:
