@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
-from calibrant import builtin_names, load_rubric
+from calibrant import SourceError, builtin_names, load_rubric
 from calibrant.cli.main import cli
 
 
@@ -123,3 +123,12 @@ def test_one_version_with_two_contents_is_an_error_that_names_the_fix(tmp_path: 
     new.write_text(old.read_text().replace("value: 0.80", "value: 0.90"))
     error = run("diff", old, new).exception
     assert "version: 1.1" in str(error)
+
+
+def test_a_schema_is_not_written_over_a_rubric(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    run("init", path)
+    before = path.read_bytes()
+    assert isinstance(run("schema", "-o", path).exception, SourceError)
+    assert path.read_bytes() == before
+    assert run("schema", "-o", tmp_path / "schema.json").exit_code == 0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import polars as pl
@@ -272,3 +275,26 @@ def test_what_no_number_could_be_made_of_is_shown(tmp_path: Path) -> None:
         )
         for told in ("usefulness: 0", "realism: 3.5", "clarity: maybe"):
             assert told in text
+
+
+def test_a_misspelt_column_of_a_long_table_is_one_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("item,ratr,criterion,answer\na,x,CQ1,YES\nb,x,CQ1,YES\n", "utf-8")
+    told = str(run(path, "-r", "coaching-conversation").exception)
+    assert told.count("did you mean 'rater'?") == 1
+    assert run(path, "-r", "coaching-conversation", "--ignore", "ratr").exit_code == 0
+
+
+def test_a_run_that_is_killed_leaves_the_old_file_or_the_whole_new_one(tmp_path: Path) -> None:
+    answers, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
+    write_sheets(answers, *({"id": str(n), "answers": ALL_YES} for n in range(60_000)))
+    out.write_text("old\n", "utf-8")
+    command = [Path(sys.executable).with_name("calibrant"), "score", answers, "-o", out]
+    with subprocess.Popen(
+        [*map(str, command), "-r", "coaching-conversation"], stdout=subprocess.DEVNULL
+    ) as process:
+        while process.poll() is None and not list(tmp_path.glob(".out.jsonl.*")):
+            sleep(0.002)
+        process.kill()
+    lines = out.read_text("utf-8").splitlines()
+    assert lines == ["old"] or len(lines) == 60_000

@@ -704,3 +704,10 @@ def test_an_operator_the_wrong_way_round() -> None:
 def test_a_second_document_is_one_mistake() -> None:
     (told,) = faults_of(TEXT + "---\nid: other\n")
     assert "only one document" in told
+
+
+def test_a_misspelt_criterion_of_a_gate_does_not_hide_its_answer() -> None:
+    gate = "gates: [{id: g, title: G, text: Stop., criteria: [tidyy], fails_on: [NOO]}]\n"
+    told = faults_of(TEXT + gate)
+    assert any("gates[0].criteria" in one and "'tidy'" in one for one in told)
+    assert any("gates[0].fails_on" in one and "NOO" in one for one in told)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
 
 import click
 
-from calibrant.cli.terminal import console, output_option, show_json, table, wants_json, write_text
+from calibrant.cli.terminal import (
+    console,
+    output_option,
+    show_json,
+    table,
+    wants_json,
+    write_schema,
+)
 from calibrant.core.criterion import ItemType
 
 KINDS = click.Choice(["plan", "response", "conversation", "free"])
@@ -99,4 +105,4 @@ def schema(kind: ItemType, out: Path | None) -> None:
     """
     from calibrant.formats.items import item_schema
 
-    write_text(json.dumps(item_schema(kind), indent=1, ensure_ascii=False) + "\n", out)
+    write_schema(item_schema(kind), out)

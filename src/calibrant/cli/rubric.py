@@ -15,6 +15,7 @@ from calibrant.cli.terminal import (
     show_json,
     table,
     wants_json,
+    write_schema,
     write_text,
 )
 
@@ -210,7 +211,7 @@ def schema(out: Path | None) -> None:
     """
     from calibrant.formats.rubric_file import rubric_schema
 
-    write_text(json.dumps(rubric_schema(), indent=1, ensure_ascii=False) + "\n", out)
+    write_schema(rubric_schema(), out)
 
 
 @rubric.command()

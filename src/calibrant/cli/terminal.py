@@ -73,6 +73,15 @@ def bar(share: float, width: int = 20) -> str:
     return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width, "·")
 
 
+def write_schema(schema: Any, out: Path | None) -> None:
+    """A JSON Schema; only to a .json file, so that no rubric or data is written over by a slip."""
+    from calibrant.core.errors import SourceError
+
+    if out is not None and out.suffix.lower() != ".json":
+        raise SourceError(f"{out}: a schema is written to a .json file")
+    write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", out)
+
+
 def write_text(text: str, out: Path | None) -> None:
     """To a file, or to standard output."""
     if out is None:

@@ -234,10 +234,17 @@ def _gates(parts: Parts) -> Iterator[Misfit]:
     for index, gate in _entries(parts.gates):
         path: Path = ("gates", index)
         yield from _known(parts, "criteria", (*path, "criteria"), gate.criteria)
-        for name in gate.criteria or ():
-            scale = scales.get(criteria[name].scale) if name in criteria else None
-            if scale is not None:
-                yield from _on_scale((*path, "fails_on"), gate.fails_on or (), scale)
+        names = [name for name in gate.criteria or () if name in criteria]
+        asked = [scales[criteria[one].scale] for one in names if criteria[one].scale in scales]
+        for scale in asked:
+            yield from _on_scale((*path, "fails_on"), gate.fails_on or (), scale)
+        if not asked:  # a misspelt criterion does not hide an answer that no scale has
+            for word in gate.fails_on or ():
+                each = [
+                    list(_on_scale((*path, "fails_on"), [word], one)) for one in scales.values()
+                ]
+                if each and all(each):
+                    yield each[0][0]
 
 
 def _red_flags(parts: Parts) -> Iterator[Misfit]:

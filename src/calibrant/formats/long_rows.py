@@ -6,7 +6,7 @@ byte a criterion, so memory grows with the number of sheets and not with the num
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import isnan
 from typing import Any
 
@@ -23,6 +23,12 @@ STRANGERS = 50
 """Rows with unknown criteria, and no other, after which reading on makes no sense."""
 SHEETS = 32_768
 """Sheets in a batch."""
+
+
+def misspelt(name: str, ignore: Collection[str]) -> str | None:
+    """The field that a name was probably meant to be; other names are nobody's business here."""
+    known = name in RECORD_FIELDS or name in ignore
+    return None if known else nearest(name, (*KEYS, "flags"))
 
 
 class LongRows:
@@ -141,8 +147,7 @@ class LongRows:
         good = True
         for name in value:
             if name not in self._known:
-                near = None if name in self.assembler.ignore else nearest(name, (*KEYS, "flags"))
-                self._known[name] = near
+                self._known[name] = misspelt(name, self.assembler.ignore)
             if self._known[name] is not None:
                 hint = f"did you mean {self._known[name]!r}? --ignore {name} leaves it aside"
                 self.assembler.fault(number, name, "unknown field", hint)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calibrant.core.errors import SourceError, UnknownName, one_line
 from calibrant.formats.coding import Assembler, Batch, Coder, OnFault
-from calibrant.formats.long_rows import LongRows
+from calibrant.formats.long_rows import LongRows, misspelt
 from calibrant.formats.records import (
     Record,
     Records,
@@ -154,6 +154,8 @@ def _table(path: Path, table: Table, assembler: Assembler, progress: Progress) -
         batches = WideTable(assembler, table.names).rows(table.rows)
         return AnswerFile(path, batches, progress, notes)
 
+    _spelled(path, names, assembler)
+
     def records() -> Iterator[Record]:
         for row in table.rows:
             value = dict(zip(names, row.cells, strict=True)) if row.fault is None else None
@@ -164,6 +166,19 @@ def _table(path: Path, table: Table, assembler: Assembler, progress: Progress) -
     )
 
 
+def _spelled(path: Path, names: list[str], assembler: Assembler) -> None:
+    """A misspelt column of a long table is one mistake, not one for each row."""
+    meant = {name: misspelt(name, assembler.ignore) for name in names}
+    wrong = [
+        f"{path}: column {name!r} is not known (did you mean {near!r}? --ignore {name} leaves it "
+        "aside)"
+        for name, near in meant.items()
+        if near is not None
+    ]
+    if wrong:
+        raise SourceError("\n".join(wrong))
+
+
 def _parquet(path: Path, assembler: Assembler, progress: Progress) -> AnswerFile:
     frames = parquet_frames(path)
     first = next(frames, None)
@@ -171,6 +186,7 @@ def _parquet(path: Path, assembler: Assembler, progress: Progress) -> AnswerFile
         raise SourceError(f"{path}: the file is empty")
     names = folded(str(path), first.columns)
     if {"criterion", "answer"} <= set(names):
+        _spelled(path, names, assembler)
         rows = (
             Record(number, value)
             for number, value in enumerate(_frame_rows(first, frames, names), 1)
