@@ -78,3 +78,17 @@ def test_ten_items_cannot_show_much() -> None:
     told = json.loads(run("sample-size", "--width", "0.1", "--raters", "3").stdout)
     assert told["items_for_width"] > 50
     assert run("sample-size", "--shares", "0.5,0.6").exit_code == 2
+
+
+def test_nothing_is_enforced_without_a_target(labels: Path) -> None:
+    """A condition that nobody stated must not pass a pipeline."""
+    done = run("agree", labels, "--level", "nominal", "--enforce")
+    assert done.exit_code == 2
+    assert "no target to enforce" in done.stderr
+
+
+def test_the_report_is_not_written_over_the_ratings(labels: Path) -> None:
+    before = labels.read_bytes()
+    done = run("agree", labels, "--level", "nominal", "-o", labels)
+    assert isinstance(done.exception, SourceError)
+    assert labels.read_bytes() == before

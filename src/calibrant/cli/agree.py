@@ -81,6 +81,7 @@ def agree(
     from calibrant.formats.agreement import agreement_of_file
     from calibrant.formats.rating_columns import Reading
     from calibrant.formats.rubric_file import load_rubric
+    from calibrant.formats.writers import check_output
     from calibrant.stats.agreement import Design
 
     rubric = load_rubric(rubric_name) if rubric_name else None
@@ -90,8 +91,10 @@ def agree(
         raise click.UsageError("the rubric says level and order; leave --level and --order out")
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
         raise SourceError(f"{out}: write .json (the whole report) or .csv (the estimates)")
-    if out is not None and out.resolve() == ratings.resolve():
-        raise SourceError(f"{out}: is read from, and would be written over; name another file")
+    if out is not None:
+        check_output(out, ratings)
+    if enforce and not targets and (rubric is None or rubric.agreement is None):
+        raise click.UsageError("there is no target to enforce; name one with --target")
     how = Reading(
         rubric=rubric,
         level=level,  # type: ignore[arg-type]
