@@ -1,0 +1,1 @@
+"""Those who rate: today checks, which are code."""

@@ -1,0 +1,274 @@
+"""Many phrases at once: one automaton over the text, whatever the number of phrases.
+
+The text is scanned once, in small letters and with plain signs. Hits stand at the edges of
+words. Where signs were left out of the scan (emphasis, signs of no width, repeated spaces)
+places are carried back to the source, so a hit always quotes what really stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from calibrant.raters.checks.lexicon import Lexicon, Variant
+
+_LEFT_OUT = re.compile("[*\r\u00ad\u200b-\u200f\u2060\ufeff]++|(?<= ) ++")
+_NO_WIDTH = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff")
+_BLANKS = {9: " ", 10: " "}
+_SENTENCE_BREAK = re.compile(r"[.!?](?=\s)|  |\x00")
+BREAK = "\x00"
+"""Stands between texts that are scanned together; no phrase holds it."""
+
+
+class Found(NamedTuple):
+    """A hit: an entry of a lexicon, and where it stands in the text that was scanned."""
+
+    lexicon: str
+    entry: int
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a pattern of the automaton is a piece of."""
+
+    phrase: int
+    piece: int
+    open_end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    lexicon: str
+    entry: int
+    """``-1`` for a phrase that undoes hits of all entries."""
+    label: str
+    undoes: bool
+    gaps: tuple[int, ...]
+
+
+class Matcher:
+    """All phrases of some lexicons, ready to scan."""
+
+    def __init__(self, lexicons: Iterable[Lexicon]) -> None:
+        self.lexicons = tuple(dict.fromkeys(lexicons))
+        self._phrases: list[_Phrase] = []
+        self._targets: list[list[_Target]] = []
+        self._patterns: dict[str, int] = {}
+        for one in self.lexicons:
+            for at, entry in enumerate(one.entries):
+                for phrase in entry.phrases:
+                    self._add(one, at, entry.label, phrase, undoes=False)
+                for phrase in entry.unless:
+                    self._add(one, at, "", phrase, undoes=True)
+            for phrase in one.exceptions:
+                self._add(one, -1, "", phrase, undoes=True)
+        self._automaton = (
+            AhoCorasick(
+                list(self._patterns),
+                matchkind=MatchKind.Standard,
+                implementation=Implementation.ContiguousNFA,
+            )
+            if self._patterns
+            else None
+        )
+
+    def _add(self, one: Lexicon, entry: int, label: str, phrase: str, undoes: bool) -> None:
+        by_gaps: dict[tuple[int, ...], list[Variant]] = defaultdict(list)
+        for variant in one.variants(phrase):
+            by_gaps[variant.gaps].append(variant)
+        for gaps, spelt in by_gaps.items():
+            number = len(self._phrases)
+            self._phrases.append(_Phrase(one.id, entry, label, undoes, gaps))
+            for variant in spelt:
+                for at, piece in enumerate(variant.pieces):
+                    pattern = self._patterns.setdefault(piece, len(self._patterns))
+                    if pattern == len(self._targets):
+                        self._targets.append([])
+                    target = _Target(number, at, variant.open_ends[at])
+                    if target not in self._targets[pattern]:
+                        self._targets[pattern].append(target)
+
+    def scan(self, text: str) -> list[Found]:
+        """Every hit in a text of small letters and plain signs, in order."""
+        if self._automaton is None:
+            return []
+        scanned, cuts = _prepared(text)
+        hits: list[Found] = []
+        undone: list[Found] = []
+        pieces: dict[int, list[tuple[int, int, int]]] = {}
+        targets, phrases, last = self._targets, self._phrases, len(scanned)
+        for pattern, start, end in self._automaton.find_matches_as_indexes(scanned, True):
+            if start and _goes_on_before(scanned, start):
+                continue
+            closed = end == last or not _goes_on_after(scanned, end)
+            for target in targets[pattern]:
+                if not (closed or target.open_end):
+                    continue
+                stop = end if closed else _end_of_word(scanned, end)
+                phrase = phrases[target.phrase]
+                if phrase.gaps:
+                    found = (target.piece, start, stop)
+                    pieces.setdefault(target.phrase, []).append(found)
+                else:
+                    into = undone if phrase.undoes else hits
+                    into.append(Found(phrase.lexicon, phrase.entry, phrase.label, start, stop))
+        for number, found_pieces in pieces.items():
+            phrase = phrases[number]
+            into = undone if phrase.undoes else hits
+            for start, stop in _bridged(scanned, found_pieces, phrase.gaps):
+                into.append(Found(phrase.lexicon, phrase.entry, phrase.label, start, stop))
+        if undone and hits:
+            hits = _standing(hits, undone)
+        hits = list(dict.fromkeys(hits))
+        hits.sort(key=_place)
+        return hits if cuts is None else [cuts.back(hit) for hit in hits]
+
+
+def _place(hit: Found) -> tuple[int, int]:
+    return hit.start, -hit.end
+
+
+# -- the edges of words
+
+
+def _goes_on_before(text: str, start: int) -> bool:
+    before = text[start - 1]
+    if not text[start].isalnum():
+        return False
+    return before.isalnum() or (before == "'" and start > 1 and text[start - 2].isalnum())
+
+
+def _goes_on_after(text: str, end: int) -> bool:
+    after = text[end]
+    if not text[end - 1].isalnum():
+        return False
+    return after.isalnum() or (after == "'" and text[end + 1 : end + 2].isalnum())
+
+
+_REST = re.compile(r"[^\W_]*+(?:'[^\W_]++)*+")
+
+
+def _end_of_word(text: str, end: int) -> int:
+    rest = _REST.match(text, end)
+    return end if rest is None else rest.end()
+
+
+# -- gaps and exceptions
+
+
+def _bridged(
+    text: str, pieces: Sequence[tuple[int, int, int]], gaps: tuple[int, ...]
+) -> Iterable[tuple[int, int]]:
+    """Places where all pieces follow one another, with no more words between than allowed."""
+    by_number: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for number, start, end in pieces:
+        by_number[number].append((start, end))
+    chains = by_number[0]
+    for number, most in enumerate(gaps, 1):
+        chains = list(_joined(text, chains, sorted(by_number[number]), most))
+    return chains
+
+
+def _joined(
+    text: str, chains: list[tuple[int, int]], nexts: list[tuple[int, int]], most: int
+) -> Iterable[tuple[int, int]]:
+    """Each chain with the nearest piece that follows it."""
+    starts = [start for start, _ in nexts]
+    for begin, end in chains:
+        at = bisect_right(starts, end)
+        if at == len(nexts):
+            continue
+        start, stop = nexts[at]
+        if start - end > 40 * (most + 1):  # longer than the words could be
+            continue
+        between = text[end:start]
+        if len(between.split()) <= most and not _SENTENCE_BREAK.search(between):
+            yield begin, stop
+
+
+def _standing(hits: list[Found], undone: list[Found]) -> list[Found]:
+    """Hits that no exception of their own overlaps."""
+    by_owner: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    for one in undone:
+        by_owner[one.lexicon, one.entry].append((one.start, one.end))
+    covered = {owner: _merged(places) for owner, places in by_owner.items()}
+    return [
+        hit
+        for hit in hits
+        if not any(
+            owner in covered and _overlaps(covered[owner], hit.start, hit.end)
+            for owner in ((hit.lexicon, hit.entry), (hit.lexicon, -1))
+        )
+    ]
+
+
+def _merged(places: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Stretches that overlap as one: where each begins, and where it ends."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in sorted(places):
+        if ends and start < ends[-1]:
+            ends[-1] = max(ends[-1], end)
+        else:
+            starts.append(start)
+            ends.append(end)
+    return starts, ends
+
+
+def _overlaps(stretches: tuple[list[int], list[int]], start: int, end: int) -> bool:
+    starts, ends = stretches
+    at = bisect_right(starts, end - 1)
+    return at > 0 and ends[at - 1] > start
+
+
+# -- what is left out of the scan
+
+
+class _Cuts:
+    """Where signs were left out, to find places in the source again."""
+
+    def __init__(self, places: list[int], removed: list[int]) -> None:
+        self._places = places
+        self._removed = removed
+
+    def back(self, hit: Found) -> Found:
+        return hit._replace(start=self._at(hit.start), end=self._at(hit.end - 1) + 1)
+
+    def _at(self, place: int) -> int:
+        return place + self._removed[bisect_right(self._places, place)]
+
+
+def _prepared(text: str) -> tuple[str, _Cuts | None]:
+    """The text as it is scanned: no emphasis, no signs without width, single spaces."""
+    cuts = None
+    if "*" in text or "  " in text or "\r" in text or _has_no_width(text):
+        places, removed, kept = [], [0], []
+        at = gone = 0
+        for found in _LEFT_OUT.finditer(text):
+            start, end = found.span()
+            kept.append(text[at:start])
+            places.append(start - gone)
+            gone += end - start
+            removed.append(gone)
+            at = end
+        if places:
+            kept.append(text[at:])
+            text, cuts = "".join(kept), _Cuts(places, removed)
+    return text.translate(_BLANKS) if text.isascii() else _unbroken(text), cuts
+
+
+def _has_no_width(text: str) -> bool:
+    return not text.isascii() and any(sign in text for sign in _NO_WIDTH)
+
+
+def _unbroken(text: str) -> str:
+    return text.replace("\n", " ").replace("\t", " ")

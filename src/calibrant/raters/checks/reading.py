@@ -1,0 +1,181 @@
+"""An item as checks read it: its texts, scanned once, with what several checks ask computed once.
+
+A reading belongs to one run over one item. Nothing in it changes what the item says.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from calibrant.core.criterion import ItemType
+from calibrant.core.item import Item
+from calibrant.raters.checks.language import covered
+from calibrant.raters.checks.lexicon import Lexicon
+from calibrant.raters.checks.matcher import BREAK, Found, Matcher
+from calibrant.raters.checks.parts import Part, Role, parts_of
+from calibrant.raters.checks.signal import Span
+from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_count
+
+
+class Hit(NamedTuple):
+    """A phrase of a lexicon in one text of the item."""
+
+    part: Part
+    start: int
+    end: int
+    label: str
+    entry: int
+    """Which entry of the lexicon."""
+
+    @property
+    def text(self) -> str:
+        """The words as they stand in the item."""
+        return self.part.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        """The place, for a signal."""
+        return Span(self.part.name, self.start, self.end, self.text)
+
+
+class Reading:
+    """One item with its texts; whatever is asked for is computed once."""
+
+    def __init__(self, item: Item, matcher: Matcher | None = None) -> None:
+        self.item = item
+        self.parts = parts_of(item)
+        self._matcher = matcher or Matcher(())
+        self._words: dict[int, int] = {}
+        self._sentences: dict[int, list[tuple[int, int]]] = {}
+        self._covered: dict[tuple[int, str], bool] = {}
+        self._by_role: dict[Role, tuple[Part, ...]] = {}
+
+    @property
+    def kind(self) -> ItemType:
+        """What the item is."""
+        return self.item.kind
+
+    # -- texts
+
+    def of(self, role: Role) -> tuple[Part, ...]:
+        """The texts of one role, in order: ``user``, ``assistant``, ``action`` and so on."""
+        found = self._by_role.get(role)
+        if found is None:
+            found = self._by_role[role] = tuple(one for one in self.parts if one.role == role)
+        return found
+
+    def part(self, name: str) -> Part | None:
+        """The text of that name, if the item has one."""
+        return next((one for one in self.parts if one.name == name), None)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each text begins in all of them together."""
+        starts = [0]
+        for one in self.parts:
+            starts.append(starts[-1] + len(one.text) + 1)
+        return starts
+
+    @cached_property
+    def _plain(self) -> str:
+        return plain(BREAK.join([one.text for one in self.parts]))
+
+    @cached_property
+    def _low(self) -> str:
+        return self._plain.lower()
+
+    def plain(self, part: Part) -> str:
+        """A text with plain quotes, dashes and spaces; every place is the same as in the source."""
+        start = self._starts[part.index]
+        return self._plain[start : start + len(part.text)]
+
+    def low(self, part: Part) -> str:
+        """The plain text in small letters; every place is the same as in the source."""
+        start = self._starts[part.index]
+        return self._low[start : start + len(part.text)]
+
+    def span(self, part: Part, start: int, end: int) -> Span:
+        """A place in a text."""
+        return Span(part.name, start, end, part.text[start:end])
+
+    # -- what is counted in a text
+
+    def word_count(self, part: Part) -> int:
+        """How many words a text has."""
+        count = self._words.get(part.index)
+        if count is None:
+            count = self._words[part.index] = word_count(self.plain(part))
+        return count
+
+    def sentences(self, part: Part) -> list[tuple[int, int]]:
+        """Where each sentence of a text begins and ends."""
+        found = self._sentences.get(part.index)
+        if found is None:
+            found = self._sentences[part.index] = sentences_of_plain(self.plain(part))
+        return found
+
+    def sentence_at(self, part: Part, place: int) -> tuple[int, int]:
+        """The sentence that a place in a text belongs to."""
+        found = self.sentences(part)
+        at = bisect_right(found, (place, len(part.text) + 1))
+        return found[at - 1] if at else (0, len(part.text))
+
+    def question_end(self, part: Part) -> int | None:
+        """Where the question mark stands that ends a text, if one does."""
+        return question_end(part.text)
+
+    # -- phrases
+
+    @cached_property
+    def _hits(self) -> dict[str, list[Found]]:
+        by_lexicon: dict[str, list[Found]] = {}
+        for found in self._matcher.scan(self._low):
+            by_lexicon.setdefault(found.lexicon, []).append(found)
+        return by_lexicon
+
+    def hits(self, lexicon: str, *roles: Role) -> tuple[Hit, ...]:
+        """Phrases of a lexicon in the texts of these roles (of all, where none is named), in order.
+
+        Of hits that overlap under one label the first and longest stands. Texts in a language
+        that the lexicon does not cover are hit as well: ask ``uncovered`` what was not measured.
+        """
+        out = []
+        ends: dict[str, int] = {}
+        for found in self._hits.get(lexicon, ()):
+            if found.start < ends.get(found.label, 0):
+                continue
+            ends[found.label] = found.end
+            at = bisect_right(self._starts, found.start) - 1
+            part, begin = self.parts[at], self._starts[at]
+            if not roles or part.role in roles:
+                out.append(
+                    Hit(part, found.start - begin, found.end - begin, found.label, found.entry)
+                )
+        return tuple(out)
+
+    def before(self, hit: Hit, count: int = 6) -> list[str]:
+        """Up to ``count`` words before a hit in its sentence, small and plain."""
+        start, _ = self.sentence_at(hit.part, hit.start)
+        return self.low(hit.part)[start : hit.start].split()[-count:]
+
+    def after(self, hit: Hit, count: int = 6) -> list[str]:
+        """Up to ``count`` words after a hit in its sentence, small and plain."""
+        _, end = self.sentence_at(hit.part, hit.start)
+        return self.low(hit.part)[hit.end : end].split()[:count]
+
+    # -- languages
+
+    def covered(self, part: Part, lexicon: Lexicon | str) -> bool:
+        """Whether a text is in the language of a lexicon, or of that code (``en``)."""
+        language = lexicon if isinstance(lexicon, str) else lexicon.language
+        known = self._covered.get((part.index, language))
+        if known is None:
+            known = self._covered[part.index, language] = covered(self.low(part), language)
+        return known
+
+    def uncovered(self, parts: Iterable[Part], lexicon: Lexicon | str = "en") -> tuple[Part, ...]:
+        """Those of the texts that a lexicon has nothing to say about."""
+        return tuple(one for one in parts if not self.covered(one, lexicon))

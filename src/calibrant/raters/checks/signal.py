@@ -1,0 +1,90 @@
+"""What a check has to say: a measurement, the words it rests on, and at most one suggestion.
+
+A signal never is an answer. What could not be measured says so, with the reason; it is never
+told as nought.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+Measured: TypeAlias = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in an item; ``text`` is exactly what stands there."""
+
+    part: str
+    """Which text of the item: ``response``, ``actions[2].deadline``, ``exchanges[4].user``."""
+    start: int
+    """In code points from the beginning of that text."""
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestAnswer:
+    """An answer that the measurement speaks for."""
+
+    criterion: str
+    answer: str
+    decides: bool = False
+    """Whether the rubric leaves this answer to code (a precondition), whatever raters say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeFlag:
+    """A red flag for somebody to confirm or reject; code never raises one by itself."""
+
+    flag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Something for the reviewer to look at."""
+
+    criterion: str
+    text: str
+
+
+Suggestion: TypeAlias = SuggestAnswer | ProposeFlag | Hint
+KINDS: dict[type[Suggestion], str] = {
+    SuggestAnswer: "answer",
+    ProposeFlag: "flag",
+    Hint: "hint",
+}
+"""What a suggestion is called in files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One measurement of one item by one check."""
+
+    check: str
+    signal: str
+    """The name of the measurement: ``share_of_question_endings``."""
+    measured: Measured | None = None
+    threshold: float | int | str | None = None
+    exceeded: bool | None = None
+    """Whether the measurement is beyond the threshold; ``None`` where there is none."""
+    criterion: str | None = None
+    """The criterion it is evidence for."""
+    spans: tuple[Span, ...] = ()
+    suggestion: Suggestion | None = None
+    not_measured: str | None = None
+    """Why there is no measurement: ``language not covered``."""
+    note: str = ""
+    """How it was measured, where that needs words; never what to answer."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what is not there is left out."""
+        out = {
+            name: value
+            for name, value in asdict(self).items()
+            if value is not None and value not in ("", ())
+        }
+        if self.suggestion is not None:
+            out["suggestion"] = {"kind": KINDS[type(self.suggestion)], **asdict(self.suggestion)}
+        return out

@@ -1,0 +1,144 @@
+"""Words, sentences and readability of any text, in time that grows with its length only.
+
+Offsets are code points of the text as it came in. ``plain`` and ``low`` keep the length, so a
+place in what they return is the same place in the source. Content is untrusted: every pattern
+here begins where its run of signs begins, so none of them tries the same signs twice.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from itertools import pairwise
+
+SIGNS = {
+    "\u2019": "'", "\u2018": "'", "\u201b": "'", "\u02bc": "'", "\u00b4": "'", "\uff07": "'",
+    "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u00ab": '"', "\u00bb": '"', "\uff02": '"',
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2015": "-",
+    "\u2212": "-", "\ufe58": "-", "\uff0d": "-", "\u2026": ".", "\u3002": ".", "\uff0e": ".",
+    "\uff01": "!", "\uff1f": "?", "\u061f": "?", "\u037e": "?", "\u203d": "?", "\u2047": "?",
+    "\u2048": "?", "\u2049": "?", "\uff0c": ",", "\uff1a": ":", "\uff1b": ";", "\u00a0": " ",
+    "\u202f": " ", "\u2002": " ", "\u2003": " ", "\u2007": " ", "\u2009": " ", "\u200a": " ",
+    "\u3000": " ", "\u2028": "\n", "\u2029": "\n", "\u0085": "\n", "\u0130": "I",
+}  # fmt: skip
+"""Signs that stand for one of ASCII. The last is the one letter whose small form is longer."""
+
+WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*+")
+"""In plain text: letters and digits, with apostrophes and hyphens inside."""
+SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]*_]*+(?=\s|\Z)|\n\s*+")
+ABBREVIATIONS = frozenset(
+    (
+        "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "approx", "dept",
+        "fig", "al", "jr", "sr", "inc", "ltd", "co", "a.m", "p.m",
+    )
+)  # fmt: skip
+_NO_SIGNS = {ord(sign): None for sign in string.punctuation}
+_NO_WORD = re.compile(r"(?:[^\w\s]|_)++")
+_IDEOGRAM = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SIGNS_ONLY = re.compile(r"[\W_]*+")
+_VOWELS = re.compile(r"[aeiouy]++")
+_SILENT = re.compile(r"[^aeiouyl\W\d_]e(?![^\W_])|[aeiouy]le(?![^\W_])")
+
+
+def plain(text: str) -> str:
+    """The text with typographic signs written as plain ones; its length is the same."""
+    if not text.isascii():
+        for sign, usual in SIGNS.items():
+            if sign in text:
+                text = text.replace(sign, usual)
+    return text
+
+
+def low(text: str) -> str:
+    """The plain text in small letters; its length is the same."""
+    return plain(text).lower()
+
+
+def word_count(text: str) -> int:
+    """How many words a text has: what stands between spaces and holds a letter or a digit.
+
+    Where a script has no spaces, every ideogram is a word.
+    """
+    text = plain(text)
+    if text.isascii():
+        return len(text.translate(_NO_SIGNS).split())
+    return len(_NO_WORD.sub("", _IDEOGRAM.sub(r" \g<0> ", text)).split())
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """Where each word begins and ends."""
+    return [found.span() for found in WORD.finditer(plain(text))]
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Where each sentence begins and ends; a line break ends one, an abbreviation does not."""
+    return sentences_of_plain(plain(text))
+
+
+def sentences_of_plain(text: str) -> list[tuple[int, int]]:
+    """The same, for a text whose signs are plain already."""
+    ends = [found.end() for found in SENTENCE_END.finditer(text) if not _abbreviated(text, found)]
+    out = []
+    for start, end in pairwise([0, *ends, len(text)]):
+        piece = text[start:end]
+        inner = piece.strip()
+        if inner:
+            begin = start + piece.index(inner[0])
+            out.append((begin, begin + len(inner)))
+    return out
+
+
+def _abbreviated(text: str, found: re.Match[str]) -> bool:
+    """Whether a full stop belongs to an abbreviation, or to the number of a list."""
+    if found.group() != ".":
+        return False
+    before = text[max(0, found.start() - 12) : found.start()].rsplit(maxsplit=1)
+    last = before[-1] if before else ""
+    if last.isdigit() and len(last) < 3:
+        line = found.start() - len(last)
+        return line == 0 or text[line - 1] == "\n"
+    return last.strip("(\"'").lower() in ABBREVIATIONS
+
+
+def ends_in_question(text: str) -> bool:
+    """Whether the last thing said is a question; emoji, quotes and brackets may follow it."""
+    return question_end(text) is not None
+
+
+def question_end(text: str) -> int | None:
+    """Where the question mark stands that ends a text, if one does."""
+    reach = 64
+    while True:
+        tail = plain(text[-reach:])[::-1]
+        after = _SIGNS_ONLY.match(tail)
+        assert after is not None
+        if after.end() < reach or reach >= len(text):
+            at = tail.find("?", 0, after.end())
+            return None if at < 0 else len(text) - 1 - at
+        reach *= 8
+
+
+def syllables(text: str) -> int:
+    """About how many syllables an English text has: groups of vowels without silent e's."""
+    text = low(text)
+    return max(len(_VOWELS.findall(text)) - len(_SILENT.findall(text)), 1)
+
+
+def reading_ease(text: str) -> float | None:
+    """Flesch's reading ease: 100 is very easy, 0 is very hard. English only."""
+    count = word_count(text)
+    if not count:
+        return None
+    per_sentence = count / max(len(sentences(text)), 1)
+    return 206.835 - 1.015 * per_sentence - 84.6 * max(syllables(text), count) / count
+
+
+def capital_words(text: str) -> list[tuple[int, int]]:
+    """Words of three letters and more that are all capitals."""
+    if not text.isascii() or not text.islower():
+        return [
+            found.span()
+            for found in WORD.finditer(plain(text))
+            if len(found.group()) > 2 and found.group().isupper() and found.group().isalpha()
+        ]
+    return []

@@ -1,0 +1,57 @@
+"""One scan finds every phrase, at the edges of words, and quotes the source."""
+
+from __future__ import annotations
+
+import pytest
+
+from calibrant.raters.checks.lexicon import Entry, Lexicon
+from calibrant.raters.checks.matcher import Matcher
+from calibrant.raters.checks.text import low
+
+
+def _lexicon(
+    *phrases: str, unless: tuple[str, ...] = (), exceptions: tuple[str, ...] = ()
+) -> Lexicon:
+    entry = Entry(phrases, "", ("x",), ("y",), unless)
+    return Lexicon("t", "en", "1.0", "a test", 4, (entry,), exceptions)
+
+
+def found(text: str, *phrases: str, **more: tuple[str, ...]) -> list[str]:
+    hits = Matcher([_lexicon(*phrases, **more)]).scan(low(text))
+    return [text[hit.start : hit.end] for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "hits"),
+    [
+        ("A lawyer, not lawyers or a lawyerly one", "lawyer", ["lawyer"]),
+        ("A lawyer, not lawyers or a lawyerly one", "lawyer*", ["lawyer", "lawyers", "lawyerly"]),
+        ("We stopped. They were stopping", "stop~", ["stopped", "stopping"]),
+        ("I can't, but I can", "can", ["can"]),
+        ("I DON’T CARE", "don't care", ["DON’T CARE"]),
+        ("i dont care", "don't care", ["dont care"]),
+        ("you *really* **must** go", "really must go", ["really* **must** go"]),
+        ("well  spaced   words", "well spaced words", ["well  spaced   words"]),
+        ("broken\nacross lines", "broken across", ["broken\nacross"]),
+        ("one paragraph\n\nanother", "paragraph another", []),
+        ("hid\u200bden", "hidden", ["hid\u200bden"]),
+        ("İstanbul calling", "calling", ["calling"]),
+        ("👍🏽 great 👍🏽", "great", ["great"]),
+        ("\u202eשלום great\u202c", "great", ["great"]),
+        ("leave all of the pills", "leave ... pills", ["leave all of the pills"]),
+        ("leave now. Pills", "leave ... pills", []),
+        ("leave one two three four five pills", "leave ... pills", []),
+    ],
+)
+def test_phrases_are_found_where_they_stand(text: str, phrase: str, hits: list[str]) -> None:
+    assert found(text, phrase) == hits
+
+
+def test_exceptions_undo_what_they_overlap() -> None:
+    text = "Ask the doctor, not the doctor receptionist"
+    assert found(text, "doctor", unless=("doctor receptionist",)) == ["doctor"]
+    assert found(text, "doctor", exceptions=("ask the doctor",)) == ["doctor"]
+
+
+def test_no_lexicon_finds_nothing() -> None:
+    assert Matcher([]).scan("anything") == []
