@@ -529,7 +529,7 @@ def test_a_rater_with_few_answers_among_very_many_has_a_right_influence() -> Non
         for one in measures("nominal", np.arange(2.0), pair=False)
         if "conger" in one.coefficient
     ]
-    without = rows.read(rows.sums() - rows.terms)
+    without = rows.read(rows.sums() - rows.make(np.arange(rows.patterns)))
     whole = float(chosen[0].value(rows.read(rows.sums())))
     jackknife = (times.sum() - 1) * (whole - chosen[0].value(without))
     influence = bootstrap.influences(rows, [chosen[0].value])[0]

@@ -18,6 +18,7 @@ from calibrant.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from calibrant.core.rubric import Rubric
     from calibrant.formats.agreement import AgreementReport
     from calibrant.formats.targets import TargetResult
     from calibrant.stats.estimate import Estimate
@@ -80,11 +81,10 @@ def agree(
     from calibrant.core.errors import SourceError
     from calibrant.formats.agreement import agreement_of_file
     from calibrant.formats.rating_columns import Reading
-    from calibrant.formats.rubric_file import load_rubric
     from calibrant.formats.writers import check_output
     from calibrant.stats.agreement import Design
 
-    rubric = load_rubric(rubric_name) if rubric_name else None
+    rubric = _rubric(rubric_name) if rubric_name else None
     if rubric is None and level is None:
         raise click.UsageError("say --level nominal, ordinal, interval or ratio, or give a rubric")
     if rubric is not None and (level or order):
@@ -116,6 +116,12 @@ def agree(
         raise click.exceptions.Exit(1)
 
 
+def _rubric(name: str) -> Rubric:
+    from calibrant.formats.rubric_file import load_rubric
+
+    return load_rubric(name)
+
+
 def _mapping(columns: str | None) -> dict[str, str]:
     out = {}
     for part in (columns or "").split(","):
@@ -132,7 +138,7 @@ def _mapping(columns: str | None) -> dict[str, str]:
 def _write(found: AgreementReport, out: Path | None) -> None:
     if out is None:
         return
-    import json
+    import msgspec
 
     from calibrant.formats.writers import flat, write_frames
 
@@ -141,7 +147,8 @@ def _write(found: AgreementReport, out: Path | None) -> None:
         write_frames([frame], frame.schema, out)
         click.echo(f"wrote {out}", err=True)
     else:
-        write_text(json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n", out)
+        text = msgspec.json.format(msgspec.json.encode(found.to_dict()), indent=1)
+        write_text(text.decode() + "\n", out)
 
 
 # -- for the eye

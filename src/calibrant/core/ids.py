@@ -13,6 +13,8 @@ from decimal import Decimal
 
 TAG = "sha256"
 MAX_NAME = 500
+PLAIN_NAME = rf"^[!-~]{{1,{MAX_NAME}}}$"
+"""Names that need no reading: letters, digits and signs of ASCII, no spaces."""
 NAME_RULE = f"must be a text of at most {MAX_NAME} printable characters, or a whole number"
 
 

@@ -6,29 +6,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.core.rubric import Rubric
-from calibrant.formats.frames import to_polars
 from calibrant.formats.rating_columns import Reading
 from calibrant.formats.rating_tables import (
-    ALL,
-    NA_MARK,
     CriterionTable,
     RatingTable,
     rating_table,
     read_rating_file,
 )
+from calibrant.formats.rulers import ALL, NA_MARK
 from calibrant.formats.targets import AgreementTarget, TargetResult, held, rubric_targets
-from calibrant.stats.agreement import Design, Ruler, of_groups, of_pair, of_set
+from calibrant.stats.agreement import Design, Ruler, of_groups, of_pair, of_pairs, of_set
 from calibrant.stats.counts import ABSENT, pair_tables
 from calibrant.stats.estimate import Estimate, Method
 from calibrant.stats.runs import Codes
 from calibrant.stats.weights import Level
+
+if TYPE_CHECKING:
+    from calibrant.core.rubric import Rubric
 
 MOST_PAIRS = 300
 """Pairs of raters up to which each pair is reported."""
@@ -162,6 +162,8 @@ def agreement(
         wide=wide,
         anonymous=anonymous_raters,
     )
+    from calibrant.formats.frames import to_polars
+
     table = rating_table(to_polars(frame)[0], how, "frame")
     return report(table, rubric, targets, Design(method, seed))
 
@@ -195,8 +197,8 @@ def report(
     for done, criterion in enumerate(table.criteria):
         on_progress(done, len(table.criteria))
         for na, codes, ruler in _ways(criterion):
-            found = list(_estimates(table, codes, ruler, design))
-            estimates += [replace(one, criterion=_named(criterion), na=na) for one in found]
+            about = {"criterion": _named(criterion), "na": na}
+            estimates += _estimates(table, codes, ruler, design, about)
         if not criterion.ruler.labels:
             continue
         codes = _left_out(criterion.codes)
@@ -249,10 +251,10 @@ def _left_out(codes: Codes) -> Codes:
 
 
 def _estimates(
-    table: RatingTable, codes: Codes, ruler: Ruler, design: Design
+    table: RatingTable, codes: Codes, ruler: Ruler, design: Design, about: dict[str, Any]
 ) -> Iterator[Estimate]:
     for one in _of(table, codes, ruler, design):
-        yield replace(one, raters=table.raters)
+        yield replace(one, raters=table.raters, **about)
     for name, members in _groups(table).items():
         if isinstance(members, tuple):
             found = of_groups(codes, members[0], members[1], ruler, design)
@@ -260,14 +262,15 @@ def _estimates(
         else:
             found = _of(table, codes[members], ruler, design)
             raters = tuple(table.raters[at] for at in members)
-        yield from (replace(one, raters=raters, group=name) for one in found)
+        yield from (replace(one, raters=raters, group=name, **about) for one in found)
     quick = Design(design.method or "fisher", design.seed)
     for name, wanted in table.slices().items():
         part = np.ascontiguousarray(codes[:, wanted])
         for one in _of(table, part, ruler, quick):
-            yield replace(one, raters=table.raters, slice=name)
+            yield replace(one, raters=table.raters, slice=name, **about)
     if not table.anonymous and len(table.raters) > 2:
-        yield from _pairs(table, codes, ruler, design)
+        for one in _pairs(table, codes, ruler, design):
+            yield replace(one, **about)
 
 
 def _of(table: RatingTable, codes: Codes, ruler: Ruler, design: Design) -> list[Estimate]:
@@ -299,11 +302,12 @@ def _pairs(table: RatingTable, codes: Codes, ruler: Ruler, design: Design) -> It
         return
     if len(pairs) > RESAMPLED_PAIRS and design.method is None:
         design = Design("fisher", design.seed)
-    tables = pair_tables(codes, len(ruler.labels))
-    for one, other in pairs:
-        if tables[one, other].any():
-            raters = table.raters[one], table.raters[other]
-            found = of_pair(tables[one, other], ruler, design)
+    first, second = np.transpose(pairs)
+    tables = pair_tables(codes, len(ruler.labels))[first, second]  # (P, K, K)
+    met = np.flatnonzero(tables.any(axis=(1, 2)))
+    if len(met):
+        for at, found in zip(met, of_pairs(tables[met], ruler, design), strict=True):
+            raters = table.raters[first[at]], table.raters[second[at]]
             yield from (replace(estimate, raters=raters) for estimate in found)
 
 
@@ -317,11 +321,11 @@ def _drivers(table: RatingTable, criterion: CriterionTable, codes: Codes) -> lis
     if criterion.ruler.level == "nominal":
         gap = 1 - np.eye(len(points))
     gap = gap / (gap.max(initial=0) or 1)
-    hits = np.stack([(codes == value).sum(axis=0) for value in range(len(points))])  # (K, N)
+    hits = np.stack([(codes == value).sum(axis=0, dtype=np.int32) for value in range(len(points))])
     m = hits.sum(axis=0)
-    apart = np.einsum("kn,ln,kl->n", hits, hits, gap)
+    apart = ((gap @ hits) * hits).sum(axis=0)  # hits are of shape (K, N)
     share = np.where(m > 1, apart / np.maximum(1, m * (m - 1)), 0)
-    worst = np.argsort(-share, kind="stable")[:DRIVING]
+    worst = _largest(share, DRIVING)
     return [
         Driver(
             _named(criterion),
@@ -336,6 +340,14 @@ def _drivers(table: RatingTable, criterion: CriterionTable, codes: Codes) -> lis
         for at in worst
         if share[at] > 0
     ]
+
+
+def _largest(numbers: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Where the largest stand, the first of equal ones first; sorting all would take long."""
+    least = np.partition(numbers, -most)[-most] if len(numbers) > most else -np.inf
+    above, at = np.flatnonzero(numbers > least), np.flatnonzero(numbers == least)
+    found = np.concatenate([above, at[: max(0, most - len(above))]])
+    return found[np.argsort(-numbers[found], kind="stable")][:most]
 
 
 def _confusions(table: RatingTable, criterion: CriterionTable, codes: Codes) -> list[Confusion]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from calibrant.core.answer import NA
 from calibrant.core.criterion import RECORD_FIELDS
 from calibrant.core.errors import Fault, suggestion
-from calibrant.core.ids import MAX_NAME, NAME_RULE, read_name
+from calibrant.core.ids import NAME_RULE, PLAIN_NAME, read_name
 from calibrant.core.rating import RATER_KINDS, as_text, read_answer, read_flags
 from calibrant.core.rubric import Rubric
 from calibrant.stats.runs import Codes
@@ -28,8 +28,6 @@ KEYS = ("rater", "round", "occasion")
 """What tells apart several sheets about one item."""
 KNOWN = RECORD_FIELDS
 """Fields of a sheet or columns of a wide table that are not criteria."""
-PLAIN_NAME = rf"^[!-~]{{1,{MAX_NAME}}}$"
-"""Names that need no reading: letters, digits and signs of ASCII, no spaces."""
 
 OnFault: TypeAlias = Callable[[Fault], None]
 

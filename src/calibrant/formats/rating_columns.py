@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from calibrant.core.errors import Fault, RecordError, SourceError, UnknownName, suggestion
-from calibrant.core.rubric import Rubric
 from calibrant.formats.records import file_kind, parquet_frames, read_records
 from calibrant.formats.tables import folded
 from calibrant.stats.weights import Level
+
+if TYPE_CHECKING:
+    from calibrant.core.rubric import Rubric
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "task", "task_id", "unit", "subject", "example", "document"),

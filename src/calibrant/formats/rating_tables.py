@@ -7,7 +7,8 @@ themselves: numbers order as numbers, other answers only in the order the user g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -17,30 +18,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.core.answer import ERROR, NA, Given, NotApplicable
-from calibrant.core.errors import Fault, RecordError, SourceError, UnknownName
-from calibrant.core.ids import NAME_RULE, read_name
-from calibrant.core.rating import RATER_KINDS, read_answer
-from calibrant.core.rubric import Rubric
-from calibrant.formats.coding import PLAIN_NAME
+from calibrant.core.errors import Fault, RecordError, SourceError
+from calibrant.core.ids import NAME_RULE, PLAIN_NAME, read_name
+from calibrant.formats.places import Column, Places, column, combined
 from calibrant.formats.rating_columns import SLICES, Reading, frame_of, long_form, named
+from calibrant.formats.rulers import ALL, NA_MARK, WRONG, number_of, values_of
 from calibrant.stats.agreement import Ruler
-from calibrant.stats.counts import ABSENT, MOST_VALUES
+from calibrant.stats.counts import ABSENT
 from calibrant.stats.runs import Codes
-from calibrant.stats.weights import Level
 
 MOST_FAULTS = 20
 """Rows named of each mistake."""
-ALL = "all"
-"""The one criterion of a table that names none."""
-NA_MARK, WRONG = 254, 253
-"""Codes of NA, and of what is no answer, while a table is being read."""
 MOST_CELLS = 1_000_000_000
 """The most cells of criteria by raters by items."""
-HUGE = 1e100
-"""Numbers from here on are none: their squares are beyond all arithmetic."""
-NOBODY = (1 << 16) - 1
-"""The place of no answer, while a table is being read."""
+MOST_RATERS = 200
+"""Different raters from which a column of raters is doubted."""
 
 
 @dataclass(slots=True)
@@ -98,54 +90,67 @@ class _Table:
     def __init__(self, rows: pl.DataFrame, how: Reading, source: str) -> None:
         self.how, self.source = how, source
         self.anonymous = how.anonymous or "rater" not in rows.columns
-        self.rows = _as_categories(rows)
+        self.record: NDArray[Any] = rows["_record"].to_numpy()
+        names = [name for name in rows.columns if name != "_record"]
+        with ThreadPoolExecutor(2) as pool:
+            found = pool.map(column, [rows[name] for name in names])
+            self.columns: dict[str, Column] = dict(zip(names, found, strict=True))
         self.excluded: list[dict[str, Any]] = []
 
     def build(self) -> RatingTable:
         """The table of codes."""
         self._check_names()
         self._leave_out_empty()
-        if "criterion" not in self.rows.columns:
-            self.rows = self.rows.with_columns(criterion=pl.lit(ALL).cast(pl.Categorical))
-        self.unit_keys = ["item", *(name for name in SLICES[:2] if name in self.rows.columns)]
-        if "rater" not in self.rows.columns:
-            slot = pl.int_range(pl.len()).over(*self.unit_keys, "criterion") + 1
-            self.rows = self.rows.with_columns(
-                rater=pl.format("rater {}", slot).cast(pl.Categorical)
-            )
+        columns = self.columns
+        if "criterion" not in columns:
+            columns["criterion"] = Column([ALL], np.zeros(len(self.record), np.int32))
+        self.unit_keys = ["item", *(name for name in SLICES[:2] if name in columns)]
+        if "rater" not in columns:
+            columns["rater"] = self._numbered()
         self._first_occasion()
         kinds = self._kinds()
         units, unit_of = self._units()
-        raters, rater_of = _index(self.rows["rater"])
-        criteria, criterion_of = _index(self.rows["criterion"])
-        answers, answer_of = _index(self.rows["answer"])
-        shape = len(criteria), len(raters), len(units)
+        cells, used = self._cells(unit_of, units.height)
+        tables = [
+            self._criterion(name, part, np.flatnonzero(mine))
+            for name, part, mine in zip(columns["criterion"].texts, cells, used, strict=True)
+            if mine.any()
+        ]
+        raters = tuple(columns["rater"].texts)
+        return RatingTable(raters, kinds, units, tables, self.anonymous, self.excluded)
+
+    def _cells(self, unit_of: Places, units: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Answers by criterion, rater and unit; and which criterion has which answers.
+
+        An answer is its place among all answers, and the number of these where there is none.
+        """
+        criterion, rater, answer = (self.columns[key] for key in ("criterion", "rater", "answer"))
+        answers = len(answer.texts)
+        shape = len(criterion.texts), len(rater.texts), units
         if prod(shape) > MOST_CELLS:
             raise SourceError(
                 f"{self.source}: {shape[0]:,} criteria by {shape[1]:,} raters by {shape[2]:,} "
                 "items are more than can be held; compare fewer at a time"
             )
-        cells = np.full(prod(shape), NOBODY, np.uint16)
-        row = (criterion_of * np.int32(shape[1]) + rater_of).astype(np.int64)
-        cells[row * shape[2] + unit_of] = answer_of
-        if np.count_nonzero(cells != NOBODY) < self.rows.height:
-            self._refuse_repeats()
-        tables = [
-            self._criterion(name, part, answers)
-            for name, part in zip(criteria, cells.reshape(shape), strict=True)
-        ]
-        return RatingTable(tuple(raters), kinds, units, tables, self.anonymous, self.excluded)
+        cells = np.full(prod(shape), answers, np.min_scalar_type(answers))
+        used = np.zeros(shape[0] * answers, np.bool_)
+        for start in range(0, len(unit_of), _BLOCK):  # in parts that stay near the processor
+            part = slice(start, start + _BLOCK)
+            mine, given = criterion.place[part].astype(np.intp), answer.place[part]
+            used[mine * answers + given] = True
+            cells[(mine * shape[1] + rater.place[part]) * units + unit_of[part]] = given
+        if np.count_nonzero(cells != answers) < len(unit_of):
+            self._refuse_repeats(unit_of)
+        return cells.reshape(shape), used.reshape(shape[0], answers)
 
-    def _criterion(
-        self, name: str, places: NDArray[np.uint16], answers: list[str]
-    ) -> CriterionTable:
+    def _criterion(self, name: str, places: NDArray[Any], used: NDArray[np.intp]) -> CriterionTable:
         """Places among all answers become codes on the scale of the criterion."""
-        used = np.flatnonzero(np.bincount(places.reshape(-1), minlength=NOBODY + 1)[:NOBODY])
-        values = _values(self, name, [answers[one] for one in used])
-        code = np.full(NOBODY + 1, ABSENT, np.uint8)
+        answers = self.columns["answer"].texts
+        values = values_of(self.how, self.source, name, [answers[one] for one in used])
+        code = np.full(len(answers) + 1, ABSENT, np.uint8)
         code[used] = values.codes
-        wrong = [answers[at] for at in used if code[at] == WRONG]
-        if wrong:
+        wrong = used[values.codes == WRONG]
+        if len(wrong):
             self._refuse_answers(name, wrong)
         codes = code.take(places)
         return CriterionTable(name, codes, values.ruler, bool((values.codes == NA_MARK).any()))
@@ -154,249 +159,134 @@ class _Table:
 
     def _check_names(self) -> None:
         for name in ("item", "rater"):
-            if name in self.rows.columns:
-                found = self.rows[name].unique()
-                texts = found.cast(pl.String)
-                unsure = texts.filter(~texts.str.contains(PLAIN_NAME).fill_null(value=False))
-                wrong = [text for text in unsure if not read_name(text or "")]
-                if wrong:
-                    bad = pl.col(name).is_null() | pl.col(name).cast(pl.String).is_in(wrong)
-                    self._refuse(self.rows.filter(bad)["_record"].to_list(), name, NAME_RULE)
-        if "criterion" in self.rows.columns and self.rows["criterion"].null_count():
-            nameless = self.rows.filter(pl.col("criterion").is_null())["_record"].to_list()
+            if name in self.columns:
+                found = self.columns[name]
+                texts = pl.Series(found.texts, dtype=pl.String)
+                unsure = (~texts.str.contains(PLAIN_NAME)).arg_true().to_list()
+                wrong = [at for at in unsure if not read_name(found.texts[at])]
+                if wrong or found.empty:
+                    self._refuse(np.isin(found.place, [*wrong, -1]), name, NAME_RULE)
+        if "criterion" in self.columns and self.columns["criterion"].empty:
+            nameless = self.columns["criterion"].place < 0
             self._refuse(nameless, "criterion", "required, but not there")
-        if "rater" in self.rows.columns:
-            raters = self.rows["rater"].n_unique()
-            if raters > 200 and raters > self.rows.height // 2:
+        if "rater" in self.columns:
+            raters, rows = len(self.columns["rater"].texts), len(self.record)
+            if raters > MOST_RATERS and raters > rows // 2:
                 raise SourceError(
-                    f"{self.source}: {raters:,} different raters in {self.rows.height:,} rows; is "
+                    f"{self.source}: {raters:,} different raters in {rows:,} rows; is "
                     "this the right column? Say --columns rater=NAME"
                 )
 
-    def _refuse(self, records: Sequence[int], path: str, message: str) -> None:
+    def _refuse(self, wrong: NDArray[np.bool_], path: str, message: str) -> None:
         """Name the first rows that are wrong, and how many more there are."""
-        if not records:
-            return
+        records = self.record[wrong].tolist()
         shown = [Fault(message, path, self.source, record=one) for one in records[:MOST_FAULTS]]
         if len(records) > MOST_FAULTS:
             more = f"and {len(records) - MOST_FAULTS:,} rows more"
             shown.append(Fault(more, path, self.source))
         raise RecordError(shown)
 
+    def _keep(self, wanted: NDArray[np.bool_]) -> None:
+        self.record = self.record[wanted]
+        self.columns = {name: one.rows(wanted) for name, one in self.columns.items()}
+
     def _leave_out_empty(self) -> None:
-        empty = self.rows["answer"].null_count()
+        empty = self.columns["answer"].empty
         if empty:
             self.excluded.append({"reason": "no answer", "rows": empty})
-            self.rows = self.rows.filter(pl.col("answer").is_not_null())
-        if not self.rows.height:
+            self._keep(self.columns["answer"].place >= 0)
+        if not len(self.record):
             raise SourceError(f"{self.source}: there is no answer in it")
 
     def _kinds(self) -> dict[str, str]:
-        if "kind" not in self.rows.columns:
+        if "kind" not in self.columns:
             return {}
-        pairs = self.rows.select("rater", "kind").unique().cast(pl.String).drop_nulls()
+        from calibrant.core.rating import RATER_KINDS
+
+        rater, kind = self.columns["rater"], self.columns["kind"]
         kinds: dict[str, str] = {}
-        for rater, written in pairs.sort("rater", "kind").iter_rows():
-            kind = written.upper()
-            if kind not in RATER_KINDS:
+        for row in combined([rater, kind])[0]:
+            name, written = rater.at(row), kind.at(row)
+            if name is None or written is None:
+                continue
+            known = written.upper()
+            if known not in RATER_KINDS:
                 told = ", ".join(RATER_KINDS)
-                raise SourceError(f"{self.source}: kind {kind[:40]!r} is not one of {told}")
-            if kinds.setdefault(rater, kind) != kind:
-                raise SourceError(f"{self.source}: rater {rater!r} is {kinds[rater]} and {kind}")
+                raise SourceError(f"{self.source}: kind {known[:40]!r} is not one of {told}")
+            if kinds.setdefault(name, known) != known:
+                raise SourceError(f"{self.source}: rater {name!r} is {kinds[name]} and {known}")
         return kinds
 
     # -- units and repeats
 
-    def _units(self) -> tuple[pl.DataFrame, NDArray[np.int32]]:
+    def _units(self) -> tuple[pl.DataFrame, Places]:
         """What was rated, and the unit of every row."""
-        if self.unit_keys == ["item"]:
-            names, place = _index(self.rows["item"])
-            units = pl.DataFrame({"item": names})
-        else:
-            parts = pl.col(self.unit_keys).cast(pl.String).fill_null("")
-            key = self.rows.select(unit=pl.concat_str(parts, separator="\x1f"))["unit"]
-            place = _index(key)[1]
-            different = self.rows.filter(key.is_first_distinct())
-            units = different.select(pl.col(self.unit_keys).cast(pl.String))
-        if "time" in self.rows.columns:
-            months = self.rows.select(pl.col("time").cast(pl.String).str.slice(0, 7))["time"]
-            first = np.unique(place, return_index=True)[1]
-            units = units.with_columns(time=months.gather(first))
-        return units, place
+        keys = [self.columns[name] for name in self.unit_keys]
+        if len(keys) == 1 and len(self.record) and "time" not in self.columns:
+            return pl.DataFrame({"item": keys[0].texts}), keys[0].place
+        first, place = combined(keys)
+        texts = {name: [self.columns[name].at(row) for row in first] for name in self.unit_keys}
+        if "time" in self.columns:
+            written = [self.columns["time"].at(row) for row in first]
+            texts["time"] = [None if one is None else one[:7] for one in written]
+        return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String)), place
+
+    def _numbered(self) -> Column:
+        """Raters by their number among the answers to one criterion of a unit."""
+        _, cell = combined([self.columns[name] for name in (*self.unit_keys, "criterion")])
+        number = pl.int_range(pl.len(), dtype=pl.Int32).over("cell").alias("number")
+        place = pl.DataFrame({"cell": cell}).select(number)["number"].to_numpy()
+        return Column([f"rater {at + 1}" for at in range(int(place.max()) + 1)], place)
 
     def _first_occasion(self) -> None:
         """A rater's later answers to one item are for self-agreement, not for comparing raters."""
-        if "occasion" not in self.rows.columns or self.rows["occasion"].n_unique() < 2:
+        if "occasion" not in self.columns:
             return
-        keys = [*self.unit_keys, "rater", "criterion"]
-        order = pl.col("occasion").cast(pl.String).fill_null("")
-        first = order.rank("dense").over(keys) == 1
-        later = int(self.rows.select((~first).sum()).item())
+        occasion = self.columns["occasion"]
+        keys = [self.columns[name] for name in (*self.unit_keys, "rater", "criterion")]
+        _, cell = combined(keys)
+        rank = _ranks(occasion.texts)[occasion.place]  # no occasion, at -1, comes first
+        earliest = np.full(int(cell.max()) + 1, len(occasion.texts) + 1)
+        np.minimum.at(earliest, cell, rank)
+        first = rank == earliest[cell]
+        later = len(first) - int(np.count_nonzero(first))
         if later:
             self.excluded.append({"reason": "a later occasion of the same rater", "rows": later})
-            self.rows = self.rows.filter(first)
+            self._keep(first)
 
-    def _refuse_repeats(self) -> None:
-        again = ~pl.struct(*self.unit_keys, "rater", "criterion").is_first_distinct()
+    def _refuse_repeats(self, unit_of: Places) -> None:
+        columns = [Column([""] * (int(unit_of.max()) + 1), unit_of)]
+        columns += [self.columns["rater"], self.columns["criterion"]]
+        first, _ = combined(columns)
+        again = np.ones(len(self.record), np.bool_)
+        again[first] = False
         message = "a second answer by one rater to one item; tell repeats apart by `occasion`"
-        self._refuse(self.rows.filter(again)["_record"].to_list(), "rater", message)
+        self._refuse(again, "rater", message)
 
-    def _refuse_answers(self, criterion: str, wrong: list[str]) -> None:
+    def _refuse_answers(self, criterion: str, wrong: NDArray[np.intp]) -> None:
         """What is no answer, with its rows: nothing is computed from garbage."""
-        bad = pl.col("answer").cast(pl.String).is_in(wrong)
-        bad &= pl.col("criterion").cast(pl.String) == criterion
+        answer, asked = self.columns["answer"], self.columns["criterion"]
+        bad = np.isin(answer.place, wrong)
+        bad &= asked.place == asked.texts.index(criterion)
         expected = (
             "is not an answer of the rubric"
             if self.how.rubric is not None
             else f"is not an answer on a scale at the {self.how.level} level"
         )
         where = "" if criterion == ALL else f" to {criterion}"
-        told = ", ".join(repr(one[:40]) for one in wrong[:5])
-        records = self.rows.filter(bad)["_record"].to_list()
-        self._refuse(records, "answer", f"{told} {expected}{where}")
+        told = ", ".join(repr(answer.texts[one][:40]) for one in wrong[:5])
+        self._refuse(bad, "answer", f"{told} {expected}{where}")
 
 
-def _as_categories(rows: pl.DataFrame) -> pl.DataFrame:
-    """Every column but the record's number as categories of texts without space around them.
-
-    Work on texts is done once for each different text, not once for each row.
-    """
-    names = [name for name in rows.columns if name != "_record"]
-    texts = rows.with_columns(_as_text(rows[name]) for name in names)
-    found = texts.with_columns(pl.col(names).cast(pl.Categorical))
-    for name in names:
-        different = found[name].unique().cast(pl.String)
-        plain = different.str.strip_chars()
-        if bool((plain != different).any()) or bool((plain == "").any()):
-            clean = texts[name].str.strip_chars()
-            clean = clean.set(clean == "", None).cast(pl.Categorical)
-            found = found.with_columns(clean.alias(name))
-    return found
+_BLOCK = 1 << 15
 
 
-def _as_text(column: pl.Series) -> pl.Series:
-    if column.dtype.is_nested() or column.dtype == pl.Object:
-        raise SourceError(f"column {column.name!r} holds lists or objects, not names or answers")
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-        given = column.drop_nulls()
-        if bool((given == given.round()).all()):  # 4.0 is 4
-            column = column.cast(pl.Int64, strict=False)
-    return column.cast(pl.String)
-
-
-def _index(column: pl.Series) -> tuple[list[str], NDArray[np.int32]]:
-    """The different texts in the order in which they come, and the place of each row's."""
-    codes = column.cast(pl.Categorical).to_physical().to_numpy()
-    first = np.full(int(codes.max(initial=0)) + 1, -1, np.int32)
-    # written backwards, what stays is where each text comes first
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.int32)
-    used = np.flatnonzero(first >= 0)
-    used = used[np.argsort(first[used])]
-    place = np.zeros(len(first), np.int32)
-    place[used] = np.arange(len(used))
-    return column.gather(first[used]).cast(pl.String).to_list(), place.take(codes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """What the answers of a criterion are."""
-
-    codes: NDArray[np.uint8]
-    """Of each text that was asked about."""
-    ruler: Ruler
-
-
-def _values(table: _Table, criterion: str, texts: list[str]) -> _Values:
-    """The scale of a criterion, and where each of these texts stands on it."""
-    rubric = table.how.rubric
-    if rubric is not None:
-        return _by_rubric(rubric, criterion, texts, table.source)
-    words = [text for text in texts if text.upper() != NA]
-    numbers = {text: _number(text) for text in words}
-    match table.how.level:
-        case "nominal":
-            values = sorted(
-                words, key=lambda text: (numbers[text] is None, numbers[text] or 0, text)
-            )
-        case "ordinal" if table.how.order:
-            values = list(table.how.order)
-        case "ordinal" | "interval" | "ratio":
-            values = _in_order(table, words, numbers)
-        case _:
-            raise SourceError("without a rubric, say --level nominal, ordinal, interval or ratio")
-    if len(values) > MOST_VALUES:
-        raise SourceError(
-            f"{table.source}: {len(values):,} different answers to {criterion}; at most "
-            f"{MOST_VALUES} can be compared: round them"
-        )
-    return _placed(table.how, texts, values, numbers)
-
-
-def _in_order(table: _Table, words: list[str], numbers: Mapping[str, float | None]) -> list[str]:
-    """Answers as numbers; the alphabet is no order."""
-    good = [word for word in words if numbers[word] is not None]
-    if not good and table.how.level == "ordinal":
-        told = ", ".join(repr(word[:30]) for word in words[:5])
-        raise SourceError(
-            f"{table.source}: in which order are {told}? Say --order low,…,high: order never "
-            "comes from the alphabet"
-        )
-    if table.how.level == "ratio" and any((numbers[word] or 0) < 0 for word in good):
-        raise SourceError(f"{table.source}: a ratio scale has no numbers below 0")
-    distinct: dict[float, str] = {}
-    for word in good:
-        distinct.setdefault(float(numbers[word] or 0), word)
-    return [distinct[number] for number in sorted(distinct)]
-
-
-def _placed(
-    how: Reading, texts: list[str], values: list[str], numbers: Mapping[str, float | None]
-) -> _Values:
-    known: dict[Any, int] = {value: at for at, value in enumerate(values)}
-    numeric = all(_number(value) is not None for value in values)
-    if how.level != "nominal" and numeric:  # 4 and 4.0 are one answer
-        known |= {_number(value): at for at, value in enumerate(values)}
-    codes = []
-    for text in texts:
-        found = known.get(text, known.get(numbers.get(text)))
-        is_na = text.upper() == NA and text not in known
-        codes.append(NA_MARK if is_na else WRONG if found is None else found)
-    level: Level = how.level or "nominal"
-    # numbers as they are: a value that nobody gave still lies between its neighbours
-    counted = numeric and level != "nominal"
-    points = [_number(value) or 0.0 for value in values] if counted else range(len(values))
-    ruler = Ruler(tuple(values), level, np.array(points, np.float64), counted)
-    return _Values(np.array(codes, np.uint8), ruler)
-
-
-def _by_rubric(rubric: Rubric, criterion: str, texts: list[str], source: str) -> _Values:
-    if criterion == ALL and len(rubric.criteria) != 1:
-        raise SourceError(f"{source}: which criterion? {rubric.name} has {len(rubric.criteria)}")
-    try:
-        asked = rubric.criteria[0] if criterion == ALL else rubric.criterion(criterion)
-    except UnknownName as error:
-        raise SourceError(f"{source}: {error}") from error
-    scale = rubric.scale_of(asked)
-    values = scale.points_of_scale
-    codes = []
-    for text in texts:
-        match read_answer(rubric, asked, text):
-            case Given(value):
-                codes.append(values.index(value))
-            case NotApplicable():
-                codes.append(NA_MARK)
-            case _:
-                codes.append(ABSENT if text.upper() == ERROR else WRONG)
-    numeric = scale.level == "ordinal"
-    points = [float(value) for value in values] if numeric else range(len(values))
-    ruler = Ruler(tuple(map(str, values)), scale.level, np.array(points, np.float64), numeric)
-    return _Values(np.array(codes, np.uint8), ruler)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if abs(number) < HUGE else None
+def _ranks(texts: Sequence[str]) -> NDArray[np.int64]:
+    """From 1, by number where all are numbers; and 0 at the end, for no text at all."""
+    numbers = [number_of(text) for text in texts]
+    plain = all(number is not None for number in numbers)
+    keys = numbers if plain else texts
+    order = sorted(range(len(texts)), key=lambda at: keys[at])  # type: ignore[arg-type,return-value]
+    ranks = np.zeros(len(texts) + 1, np.int64)
+    ranks[order] = np.arange(1, len(texts) + 1)
+    return ranks

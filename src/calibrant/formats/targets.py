@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from calibrant.core.errors import SourceError, suggestion
-from calibrant.core.process import Target
-from calibrant.core.rubric import Rubric
 from calibrant.formats.rating_tables import RatingTable
 from calibrant.stats.bootstrap import CONFIDENCE
 from calibrant.stats.catalogue import NAMES
 from calibrant.stats.counts import ABSENT
 from calibrant.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from calibrant.core.process import Target
+    from calibrant.core.rubric import Rubric
 
 Outcome: TypeAlias = Literal["met", "not_met", "not_shown"]
 _FORM = re.compile(r"\s*([a-z_]+)(?::([A-Za-z0-9(),]+))?\s*(>=|>)\s*([0-9.]+)\s*")

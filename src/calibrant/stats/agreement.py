@@ -13,11 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibrant.stats import bootstrap, icc
-from calibrant.stats.bootstrap import FEW, LARGE, MANY, RARE
+from calibrant.stats.bootstrap import FEW, LARGE, MANY, RARE, slope_at_perfection
 from calibrant.stats.catalogue import Measure, measures
-from calibrant.stats.counts import ABSENT, Patterns, counts, patterns
+from calibrant.stats.counts import ABSENT, Patterns, counts_of, patterns
 from calibrant.stats.estimate import Estimate, Method
-from calibrant.stats.moments import Array, Moments, Rows, between, by_rater, exchangeable
+from calibrant.stats.moments import (
+    Array,
+    Moments,
+    Rows,
+    between,
+    by_rater,
+    cells_of_pairs,
+    exchangeable,
+)
+from calibrant.stats.percent import total
 from calibrant.stats.runs import Codes
 from calibrant.stats.weights import Level, Matrix
 
@@ -60,33 +69,61 @@ def of_set(
     """Estimates of a set of raters; ``anonymous`` columns are not the same rater throughout."""
     values = len(ruler.labels)
     chosen = _chosen(ruler, pair=False)
-    found = counts(codes, values)
+    unique = _rated(patterns(codes, values))
+    found = counts_of(unique, values)
     alone = exchangeable(found)
+    whole = alone if anonymous else by_rater(unique, values)
+    drawn = _drawn(whole, chosen, design)
     # a single answer tells alpha nothing, and the others what answers are usual
-    alphas = [one for one in chosen if one.coefficient == "krippendorff_alpha"]
-    own = [one for one in chosen if one.coefficient == "conger_kappa"]
-    rest = [one for one in chosen if one.coefficient not in ("krippendorff_alpha", "conger_kappa")]
-    out = _estimates(alone, rest, design)
-    out += _estimates(alone.only(found.counts.sum(axis=1) >= 2), alphas, design)
-    unique = patterns(codes, values)
-    if not anonymous:
-        out += _estimates(by_rater(unique, values), own, design)
+    paired = alone.only(found.counts.sum(axis=1) >= 2)
+    out: list[Estimate] = []
+    for rows, names in (
+        (alone, _OF_COUNTS),
+        (paired, ("krippendorff_alpha",)),
+        (whole, () if anonymous else ("conger_kappa",)),
+    ):
+        at = [place for place, one in enumerate(chosen) if one.coefficient in names]
+        mine = None if drawn is None else drawn[at]
+        if at:
+            out += _estimates(rows, [chosen[place] for place in at], design, mine)[0]
     out += _iccs(unique, ruler, anonymous)
-    return _described(out, codes, ruler)
+    return _described(out, found.times @ found.counts, ruler)
+
+
+_OF_COUNTS = ("percent", "percent_within_one", "fleiss_kappa", "gwet_ac", "brennan_prediger")
+"""Coefficients to which it does not matter who gave an answer, and a single one does."""
+
+
+def _rated(found: Patterns) -> Patterns:
+    """Without the items that nobody answered."""
+    some = (found.codes != ABSENT).any(axis=0)
+    return Patterns(np.ascontiguousarray(found.codes[:, some]), found.times[some])
 
 
 def of_pair(table: NDArray[np.int64], ruler: Ruler, design: Design) -> list[Estimate]:
     """Estimates of two raters from the table of their answers, shape (K, K)."""
-    first, second = np.nonzero(table)
-    cells = np.stack([first, second]).astype(np.uint8)
-    times = table[first, second]
-    rows = between(Patterns(cells, times), len(table), [0], [1])
+    return of_pairs(table[None], ruler, design)[0]
+
+
+def of_pairs(tables: NDArray[np.int64], ruler: Ruler, design: Design) -> list[list[Estimate]]:
+    """Estimates of each of P pairs of raters from their tables, shape (P, K, K)."""
     chosen = _chosen(ruler, pair=True)
-    both = np.concatenate([table.sum(axis=1, keepdims=True), table.sum(axis=0)[:, None]], axis=1)
-    return [
-        replace(one, prevalence=_shares(both.sum(axis=1), ruler), n_ratings=2 * int(times.sum()))
-        for one in _estimates(rows, chosen, design)
-    ]
+    # on a long scale most cells are empty, and not the same ones for every pair
+    step = len(tables) if tables[0].size <= _FEW_CELLS else 1
+    out: list[list[Estimate]] = []
+    for start in range(0, len(tables), step):
+        part = tables[start : start + step]
+        rows = cells_of_pairs(part)
+        rows = rows.only(np.asarray(rows.times.any(axis=0)))
+        given = part.sum(axis=1) + part.sum(axis=2)  # (P, K)
+        for mine, found in zip(given, _estimates(rows, chosen, design), strict=True):
+            shares, ratings = _shares(mine, ruler), int(mine.sum())
+            out.append([replace(one, prevalence=shares, n_ratings=ratings) for one in found])
+    return out
+
+
+_FEW_CELLS = 64
+"""Cells of a table up to which pairs are computed together."""
 
 
 def of_groups(
@@ -99,7 +136,8 @@ def of_groups(
     codes = codes[:, answered[: len(mine)].any(axis=0) & answered[len(mine) :].any(axis=0)]
     rows = between(patterns(codes, values), values, mine, range(len(mine), len(codes)))
     chosen = _chosen(ruler, pair=True)
-    return _described(_estimates(rows, chosen, design), codes, ruler)
+    given = np.bincount(codes.reshape(-1), minlength=256)[:values]
+    return _described(_estimates(rows, chosen, design)[0], given, ruler)
 
 
 def _chosen(ruler: Ruler, *, pair: bool) -> list[Measure]:
@@ -116,9 +154,8 @@ def _chosen(ruler: Ruler, *, pair: bool) -> list[Measure]:
     ]
 
 
-def _described(found: list[Estimate], codes: Codes, ruler: Ruler) -> list[Estimate]:
-    """With the shares of the answers and their number."""
-    given = np.bincount(codes.reshape(-1), minlength=256)[: len(ruler.labels)]
+def _described(found: list[Estimate], given: NDArray[np.int64], ruler: Ruler) -> list[Estimate]:
+    """With the shares of the answers, of which there are so many by code, and their number."""
     shares = _shares(given, ruler)
     return [
         replace(one, prevalence=shares, n_ratings=one.n_ratings or int(given.sum()))
@@ -135,111 +172,150 @@ def _shares(given: NDArray[np.int64], ruler: Ruler) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
-    """What the estimates of one table have in common."""
+class _Samples:
+    """What the estimates of P samples have in common; M measures were asked for."""
 
     rows: Rows
-    sums: Moments
-    method: Method
-    """Before anything is asked of the binomial."""
-    influence: Array
-    """Shape (measures, U)."""
+    sums: Array
+    """Shape (P, d)."""
+    methods: list[Method]
+    """Of each sample, before anything is asked of the binomial."""
+    values: Array
+    """Shape (M, P)."""
     errors: Array
-    """As published, shape (measures,)."""
-    spread: Array
-    """Standard errors from the influences, shape (measures,)."""
-    drawn: Array | None
-    """Resampled values, shape (measures, resamples)."""
+    """As published, shape (M, P)."""
+    low: Array
+    high: Array
+    """Limits, shape (M, P)."""
+    rare: NDArray[np.bool_]
+    """Whether resampling sees too little, shape (M, P)."""
 
     @property
-    def items(self) -> int:
-        """Items with an answer."""
-        return int(self.rows.times.sum())
+    def items(self) -> NDArray[np.int64]:
+        """Items with an answer, shape (P,)."""
+        return np.asarray(self.rows.times.sum(axis=-1))
 
 
-def _estimates(rows: Rows, chosen: Sequence[Measure], design: Design) -> list[Estimate]:
-    """Every measure of one set of rows."""
-    rows = rows.only(rows.read(rows.terms).rated > 0)
-    paired = int(rows.read(rows.sums()).paired)
-    blank = [
-        Estimate(coefficient=one.coefficient, level=one.level, weights=one.weights, n_items=paired)
-        for one in chosen
-    ]
-    if not paired:
-        return [replace(one, undefined=NO_PAIRS) for one in blank]
-    sample = _sample(rows, chosen, design)
+def _estimates(
+    rows: Rows, chosen: Sequence[Measure], design: Design, drawn: Array | None = None
+) -> list[list[Estimate]]:
+    """Every measure of every sample; ``drawn`` holds resamples of a single one."""
+    times = np.atleast_2d(rows.times)
+    rows = Rows(rows.make, times, rows.values, rows.raters)
+    sums = rows.sums()
+    paired = rows.read(sums).paired
+    found = _samples(rows, sums, chosen, design, drawn) if paired.any() else None
     return [
-        _estimate(one, measure, at, sample)
-        for at, (one, measure) in enumerate(zip(blank, chosen, strict=True))
+        [_estimate(one, (at, sample), int(n), found) for at, one in enumerate(chosen)]
+        for sample, n in enumerate(paired)
     ]
 
 
-def _sample(rows: Rows, chosen: Sequence[Measure], design: Design) -> _Sample:
-    sums = rows.read(rows.sums())
-    n = int(sums.paired)  # what counts are the items that tell something
-    resampled = n < LARGE and rows.values <= WIDE
-    method: Method = design.method or ("bca" if resampled else "fisher")
+def _samples(
+    rows: Rows, sums: Array, chosen: Sequence[Measure], design: Design, drawn: Array | None
+) -> _Samples:
+    moments, whole = rows.read(sums), rows.read(sums[:, None, :])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.stack([one.value(moments) for one in chosen])
     functions: list[Callable[[Moments], Array]] = [one.value for one in chosen]
-    functions += [partial(one.held, sums) for one in chosen]
+    functions += [partial(one.held, whole) for one in chosen]
     influence, held = np.split(bootstrap.influences(rows, functions), 2)
     errors, spread = (bootstrap.standard_errors(one, rows.times) for one in (held, influence))
-    drawn = None
-    if method == "bca":
-        random = np.random.default_rng(design.seed)
-        drawn = bootstrap.replicates(rows, chosen, FEW if n < 100 else MANY, random)
-    return _Sample(rows, sums, method, influence, errors, spread, drawn)
+    items = rows.times.sum(axis=-1)
+    errors *= _as_published(chosen, items)
+    # what counts are the items that tell something
+    methods = [_method(rows, design, int(n)) for n in moments.paired]
+    if methods[0] in ("t", "normal"):  # which the user asked for
+        low, high = bootstrap.normal(values, errors, items if methods[0] == "t" else None)
+    else:
+        low, high = bootstrap.fisher(values, spread)
+    for sample, method in enumerate(methods):
+        if method == "bca" and moments.paired[sample]:
+            own = Rows(rows.make, rows.times[sample], rows.values, rows.raters)
+            found = _drawn(own, chosen, design) if drawn is None else drawn
+            assert found is not None
+            for at in range(len(chosen)):
+                if np.isfinite(values[at, sample]):
+                    low[at, sample], high[at, sample] = bootstrap.bca(
+                        values[at, sample], found[at], influence[at, sample], own.times
+                    )
+    return _Samples(rows, sums, methods, values, errors, low, high, _rare(rows, chosen))
 
 
-def _estimate(blank: Estimate, measure: Measure, at: int, sample: _Sample) -> Estimate:
-    value, se, n = float(measure.value(sample.sums)), float(sample.errors[at]), sample.items
+def _method(rows: Rows, design: Design, paired: int) -> Method:
+    resampled = paired < LARGE and rows.values <= WIDE
+    return design.method or ("bca" if resampled else "fisher")
+
+
+def _drawn(rows: Rows, chosen: Sequence[Measure], design: Design) -> Array | None:
+    """Resampled values of one sample, shape (measures, resamples), where they are wanted."""
+    n = int(rows.read(rows.sums()).paired)
+    if not n or _method(rows, design, n) != "bca":
+        return None
+    random = np.random.default_rng(design.seed)
+    return bootstrap.replicates(rows, chosen, FEW if n < 100 else MANY, random)
+
+
+def _as_published(chosen: Sequence[Measure], items: NDArray[np.int64]) -> Array:
+    """Fleiss, Cohen and Everitt divide by n where others divide by n - 1, shape (M, P)."""
+    cohen = np.array([[one.coefficient == "cohen_kappa"] for one in chosen])
+    return np.where(cohen, np.sqrt(np.maximum(0, items - 1) / np.maximum(1, items)), 1.0)
+
+
+def _rare(rows: Rows, chosen: Sequence[Measure]) -> NDArray[np.bool_]:
+    """Where so few items disagree, or agree, that resampling sees too little, shape (M, P)."""
+    agreeing = np.zeros((len(chosen), len(rows.times)), np.int64)
+    apart = np.zeros_like(agreeing)
+    for part, terms in rows.parts():
+        moments, times = rows.read(terms), rows.times[:, part]
+        for at, one in enumerate(chosen):
+            same = total(moments.agreements, one.same)
+            agreeing[at] += times @ (same > 1e-9)
+            apart[at] += times @ (moments.paired - same > 1e-9)
+    return np.minimum(agreeing, apart) <= RARE
+
+
+def _estimate(
+    measure: Measure, at: tuple[int, int], paired: int, found: _Samples | None
+) -> Estimate:
+    blank = Estimate(
+        coefficient=measure.coefficient,
+        level=measure.level,
+        weights=measure.weights,
+        n_items=paired,
+    )
+    if found is None or not paired:
+        return replace(blank, undefined=NO_PAIRS)
+    value, se = float(found.values[at]), float(found.errors[at])
     if not np.isfinite(value):
         return replace(blank, undefined=NO_VARIATION)
-    if measure.coefficient == "cohen_kappa":  # as Fleiss, Cohen and Everitt have it
-        se *= ((n - 1) / n) ** 0.5
-    known = n > 1 and bool(np.isfinite(se))
-    out = replace(blank, value=value, se=se if known else None)
-    limits = _limits(out, at, sample) if known else (value, value)
-    method: Method | None = sample.method if known else None
-    if sample.method in ("bca", "fisher"):
-        limits, method = _beside_binomial(limits, value, measure, sample)
+    known = int(found.items[at[1]]) > 1 and bool(np.isfinite(se))
+    limits = (float(found.low[at]), float(found.high[at])) if known else (value, value)
+    chosen = found.methods[at[1]]
+    method: Method | None = chosen if known else None
+    if chosen in ("bca", "fisher") and found.rare[at]:
+        limits, method = _beside_binomial(limits, value, measure, found, at[1])
     if method is None:
-        return out
+        return replace(blank, value=value, se=se if known else None)
     least = 0.0 if measure.coefficient.startswith("percent") else -1.0
     low, high = max(least, limits[0]), min(1.0, limits[1])
-    return replace(out, interval=(min(low, value), max(high, value)), method=method)
-
-
-def _limits(one: Estimate, at: int, sample: _Sample) -> tuple[float, float]:
-    assert one.value is not None and one.se is not None
-    if sample.drawn is not None:
-        times = sample.rows.times
-        return bootstrap.bca(one.value, sample.drawn[at], sample.influence[at], times)
-    if sample.method == "fisher":
-        return bootstrap.fisher(one.value, float(sample.spread[at]))
-    return bootstrap.normal(one.value, one.se, sample.items if sample.method == "t" else None)
+    interval = min(low, value), max(high, value)
+    return replace(blank, value=value, se=se if known else None, interval=interval, method=method)
 
 
 def _beside_binomial(
-    limits: tuple[float, float], value: float, measure: Measure, sample: _Sample
+    limits: tuple[float, float], value: float, measure: Measure, found: _Samples, sample: int
 ) -> tuple[tuple[float, float], Method]:
-    """The wider limits, where so few items disagree, or agree, that resampling sees too little."""
-    moments = sample.rows.read(sample.rows.terms)
-    same = (moments.agreements * measure.same).sum(axis=(-2, -1))
-    times = sample.rows.times
-    agreeing = int(times[same > 1e-9].sum())
-    disagreeing = int(times[moments.paired - same > 1e-9].sum())
-    if min(agreeing, disagreeing) > RARE:
-        return limits, sample.method
-    paired = float(sample.sums.paired)
-    agreed = float((sample.sums.agreements * measure.same).sum()) / paired
-    if disagreeing:
-        slope = (1 - value) / (1 - agreed)
-    else:
-        slope = bootstrap.slope_at_perfection(sample.sums, measure)
+    """The wider limits of two methods; only the binomial's where nothing disagrees."""
+    sums = found.rows.read(found.sums[sample])
+    paired = float(sums.paired)
+    agreed = float(total(sums.agreements, measure.same)) / paired
+    disagree = 1 - agreed > 1e-12
+    slope = (1 - value) / (1 - agreed) if disagree else slope_at_perfection(sums, measure)
     low, high = bootstrap.from_share(agreed, paired, slope)
-    both: Method = "bca+binomial" if sample.method == "bca" else "fisher+binomial"
+    both: Method = "bca+binomial" if found.methods[sample] == "bca" else "fisher+binomial"
     wider = min(limits[0], low), max(limits[1], high)
-    return wider, both if disagreeing else "binomial"
+    return wider, both if disagree else "binomial"
 
 
 # -- intraclass correlations

@@ -10,33 +10,45 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant.stats.moments import Array, Moments
-from calibrant.stats.weights import Level, Matrix, ratio_distance, squared_gap
+from calibrant.stats.percent import chance_of, total
+from calibrant.stats.weights import Level, Matrix, identity, ratio_distance, squared_gap
 
 
 def alpha(sums: Moments, level: Level, points: Matrix, *, exact: bool = True) -> Array:
     """Alpha at a level of measurement, (...); not exact, without its correction for small n."""
-    distances = _distances(sums.coincidences, level, points)
-    return alpha_of(sums.coincidences, distances, exact=exact)
-
-
-def alpha_of(coincidences: Array, distances: Array, *, exact: bool = True) -> Array:
-    """Alpha of coincidences and distances, both of shape (..., K, K)."""
-    of_value = coincidences.sum(axis=-1)
-    n = of_value.sum(axis=-1) + (0 if exact else 1)
-    within = (coincidences * distances).sum(axis=(-2, -1))
-    among = np.einsum("...k,...l,...kl->...", of_value, of_value, distances)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(among > 0, 1 - (n - 1) * within / among, np.nan)
-
-
-def _distances(coincidences: Array, level: Level, points: Matrix) -> Array:
     match level:
         case "nominal":
-            return 1 - np.eye(len(points))
+            return alpha_of(sums.coincidences, 1 - identity(len(points)), exact=exact)
         case "ordinal":
-            of_value = coincidences.sum(axis=-1)
-            return squared_gap(of_value.cumsum(axis=-1) - of_value / 2)
+            return _ordinal(sums.coincidences, exact)
         case "interval":
-            return squared_gap(points)
+            return alpha_of(sums.coincidences, squared_gap(points), exact=exact)
         case "ratio":
-            return ratio_distance(points)
+            return alpha_of(sums.coincidences, ratio_distance(points), exact=exact)
+
+
+def alpha_of(coincidences: Array, distances: Matrix, *, exact: bool = True) -> Array:
+    """Alpha of coincidences of shape (..., K, K) and distances of shape (K, K)."""
+    of_value = coincidences.sum(axis=-1)
+    among = chance_of(of_value, of_value, distances)
+    return _of(total(coincidences, distances), among, of_value.sum(axis=-1), exact)
+
+
+def _ordinal(coincidences: Array, exact: bool) -> Array:
+    """Squared gaps of ranks, from sums over the ranks: no table of distances for each sample.
+
+    The mean of mid-ranks is half the number of answers, so ranks are counted from there.
+    """
+    of_value = coincidences.sum(axis=-1)
+    n = of_value.sum(axis=-1)
+    rank = of_value.cumsum(axis=-1) - of_value / 2 - n[..., None] / 2
+    met = (coincidences @ rank[..., None])[..., 0]  # ranks that each value's ranks meet
+    within = 2 * (rank * (of_value * rank - met)).sum(axis=-1)
+    among = 2 * n * (of_value * rank**2).sum(axis=-1)
+    return _of(within, among, n, exact)
+
+
+def _of(within: Array, among: Array, n: Array, exact: bool) -> Array:
+    """From disagreement within items and among all ``n`` answers."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(among > 0, 1 - (n - (1 if exact else 0)) * within / among, np.nan)

@@ -8,7 +8,9 @@ itself and would "prove" perfection; there the limit comes from the binomial dis
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibrant.stats.catalogue import Measure
-from calibrant.stats.moments import Array, Moments, Rows
+from calibrant.stats.moments import CELLS, Array, Moments, Rows
 
 FEW, MANY = 2_000, 10_000
 """Resamples below and from a hundred items."""
@@ -28,51 +30,80 @@ RARE = 2
 CONFIDENCE = 0.95
 _STEP = 1e-4
 """Part of an item by which a sample is changed to see what changes."""
-_CELLS = 4_000_000
-"""Numbers held at a time."""
+_BLOCK = 1_000
+"""Resamples that are made at a time."""
 _NORMAL = NormalDist()
+QUANTILE = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2)
+"""Standard errors from the middle to a limit."""
 
 
 def influences(rows: Rows, functions: Sequence[Callable[[Moments], Array]]) -> Array:
     """What one more item of each pattern, for its share of all, would do to each function.
 
     The step is a part of an item, not of the sample: whoever gave a single answer among a million
-    keeps it. Shape (functions, U).
+    keeps it. Shape (functions, ..., U) for samples of shape (..., U).
     """
-    n, total = rows.times.sum(), rows.sums()
-    out = np.empty((len(functions), len(rows.terms)))
-    step = max(1, _CELLS // rows.terms.shape[1])
-    for start in range(0, len(rows.terms), step):
-        part = slice(start, start + step)
-        change = _STEP * (rows.terms[part] - total / n)
-        more, less = rows.read(total + change), rows.read(total - change)
-        with np.errstate(invalid="ignore", divide="ignore"):
+    n, sums = rows.times.sum(axis=-1), rows.sums()
+    lead = rows.times.shape[:-1]
+    out = np.empty((len(functions), *lead, rows.patterns))
+    total = sums[..., None, :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n[..., None, None]
+        for part, terms in rows.parts(CELLS // max(1, int(np.prod(lead)))):
+            change = _STEP * (terms - mean)
+            more, less = rows.read(total + change), rows.read(total - change)
             for at, function in enumerate(functions):
-                out[at, part] = function(more) - function(less)
-    return np.asarray(out * n / (2 * _STEP))
+                out[at, ..., part] = function(more) - function(less)
+    return np.asarray(out * n[..., None] / (2 * _STEP))
 
 
 def standard_errors(influence: Array, times: NDArray[np.int64]) -> Array:
-    """Infinitesimal jackknife, with the correction for small samples, shape (measures,)."""
-    n = times.sum()
-    return np.asarray(np.sqrt((influence**2 @ times) / n**2 * n / max(1, n - 1)))
+    """Infinitesimal jackknife, with the correction for small samples, shape (measures, ...)."""
+    n = times.sum(axis=-1)
+    squares = (np.where(times > 0, influence, 0) ** 2 * times).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.sqrt(squares / n / np.maximum(1, n - 1)))
 
 
 def replicates(
     rows: Rows, chosen: Sequence[Measure], times: int, random: np.random.Generator
 ) -> Array:
-    """Every measure of every resample, shape (measures, times)."""
-    n, share = int(rows.times.sum()), rows.times / rows.times.sum()
+    """Every measure of every resample of one sample, shape (measures, times).
+
+    Blocks of resamples have a stream of numbers each, so that it does not matter who draws which.
+    """
+    kept = np.flatnonzero(rows.times)
+    share = rows.times[kept] / rows.times.sum()
     out = np.empty((len(chosen), times))
-    step = max(1, _CELLS // len(share))
-    for start in range(0, times, step):
-        part = slice(start, min(times, start + step))
-        drawn = random.multinomial(n, share, size=part.stop - part.start)
-        sums = rows.read(drawn @ rows.terms)
+    size = max(1, min(_BLOCK, CELLS // max(len(kept), rows.width)))
+    blocks = [slice(at, min(times, at + size)) for at in range(0, times, size)]
+
+    def draw(block: slice, own: np.random.Generator) -> None:
+        sums = _resampled(rows, kept, share, block.stop - block.start, own)
         with np.errstate(invalid="ignore", divide="ignore"):
             for at, measure in enumerate(chosen):
-                out[at, part] = measure.value(sums)
+                out[at, block] = measure.value(sums)
+
+    streams = random.spawn(len(blocks))
+    if times * len(kept) < _BLOCK * 100:  # sooner done than shared out
+        for block, own in zip(blocks, streams, strict=True):
+            draw(block, own)
+    else:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(draw, blocks, streams))
     return out
+
+
+def _resampled(
+    rows: Rows, kept: NDArray[np.intp], share: Array, times: int, random: np.random.Generator
+) -> Moments:
+    drawn = random.multinomial(int(rows.times.sum()), share, size=times).astype(np.float64)
+    sums = np.zeros((times, rows.width))
+    step = max(1, CELLS // rows.width)
+    for start in range(0, len(kept), step):
+        part = slice(start, start + step)
+        sums += drawn[:, part] @ rows.make(kept[part])
+    return rows.read(sums)
 
 
 def bca(
@@ -94,22 +125,23 @@ def bca(
     return limits[0], limits[1]
 
 
-def fisher(value: float, se: float) -> tuple[float, float]:
+def fisher(value: Array, se: Array) -> tuple[Array, Array]:
     """Limits from the standard error, on the scale on which a correlation is symmetric."""
-    if abs(value) >= 1:
-        return value, value
-    z, half = np.arctanh(value), _NORMAL.inv_cdf((1 + CONFIDENCE) / 2) * se / (1 - value**2)
-    return float(np.tanh(z - half)), float(np.tanh(z + half))
+    inside = np.abs(value) < 1
+    safe = np.where(inside, value, 0.0)
+    z, half = np.arctanh(safe), QUANTILE * se / (1 - safe**2)
+    low, high = np.tanh(z - half), np.tanh(z + half)
+    return np.where(inside, low, value), np.where(inside, high, value)
 
 
-def normal(value: float, se: float, n: int | None = None) -> tuple[float, float]:
+def normal(value: Array, se: Array, n: NDArray[np.int64] | None = None) -> tuple[Array, Array]:
     """Limits from the standard error as it is; with Student's quantile where ``n`` is given."""
     if n is None:
-        half = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2) * se
+        half = QUANTILE * se
     else:
         from scipy.special import stdtrit
 
-        half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * se
+        half = stdtrit(np.maximum(1, n - 1), (1 + CONFIDENCE) / 2) * se
     return value - half, value + half
 
 

@@ -127,7 +127,7 @@ def _alpha(level: Level, points: Matrix) -> Functions:
 
     def held(whole: Moments, sums: Moments) -> Array:
         plain = alpha(sums, level, points, exact=False)
-        return np.asarray(value(sums) + plain / whole.coincidences.sum())
+        return np.asarray(value(sums) + plain / whole.coincidences.sum(axis=(-2, -1)))
 
     return value, held
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant.stats.moments import Array, Moments
-from calibrant.stats.percent import corrected, divided, observed
+from calibrant.stats.percent import chance_of, corrected, divided, observed, total
 from calibrant.stats.weights import Matrix
 
 
@@ -18,12 +18,11 @@ def cohen(table: Array, weights: Matrix) -> Array:
     """Of tables of two raters' answers, shape (..., K, K)."""
     n = table.sum(axis=(-2, -1))
     p = divided(table, n[..., None, None])
-    return corrected(np.einsum("...kl,kl->...", p, weights), _cohen_chance(p, weights))
+    return corrected(total(p, weights), _cohen_chance(p, weights))
 
 
 def _cohen_chance(p: Array, weights: Matrix) -> Array:
-    rows, columns = p.sum(axis=-1), p.sum(axis=-2)
-    return np.asarray(np.einsum("...k,...l,kl->...", rows, columns, weights), np.float64)
+    return chance_of(p.sum(axis=-1), p.sum(axis=-2), weights)
 
 
 def cohen_error(table: Array, weights: Matrix) -> Array:
@@ -43,8 +42,7 @@ def cohen_error(table: Array, weights: Matrix) -> Array:
 def fleiss(sums: Moments, weights: Matrix) -> Array:
     """Chance is two answers drawn from all, each item worth one."""
     share = divided(sums.shares, sums.rated[..., None])
-    chance = np.einsum("...k,...l,kl->...", share, share, weights)
-    return corrected(observed(sums, weights), np.asarray(chance))
+    return corrected(observed(sums, weights), chance_of(share, share, weights))
 
 
 def conger(sums: Moments, weights: Matrix) -> Array:
@@ -56,8 +54,8 @@ def conger(sums: Moments, weights: Matrix) -> Array:
     own = np.where(answered > 0, sums.given / np.maximum(answered, 1e-300), 0.0)  # (..., R, K)
     raters = (answered[..., 0] > 0).sum(axis=-1)
     everybody = own.sum(axis=-2)
-    with_all = ((everybody @ weights) * everybody).sum(axis=-1)
-    with_self = ((own @ weights) * own).sum(axis=(-2, -1))
+    with_all = chance_of(everybody, everybody, weights)
+    with_self = chance_of(own, own, weights).sum(axis=-1)
     chance = divided(with_all - with_self, raters * (raters - 1.0))
     return corrected(observed(sums, weights), chance)
 

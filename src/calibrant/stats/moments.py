@@ -7,7 +7,7 @@ a resampled sum. Arrays carry any number of leading axes, written (...): replica
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,24 +36,52 @@ class Moments:
     """How often each rater gave each value, (..., R, K); R is 0 where raters are not told apart."""
 
 
+CELLS = 4_000_000
+"""Numbers held at a time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What each pattern contributes, flat, and how to read a sum of such rows."""
+    """What each of U patterns contributes, flat, and how to read a sum of such rows."""
 
-    terms: Array
-    """Shape (U, d)."""
+    make: Callable[[NDArray[np.intp]], Array]
+    """The rows of some patterns, shape (u, d). On a wide scale all of them together are too many
+    to be held, and are made when they are looked at."""
     times: NDArray[np.int64]
-    """Shape (U,)."""
+    """How many items have each pattern, shape (..., U): of one sample, or of several."""
     values: int
     raters: int
 
+    @property
+    def patterns(self) -> int:
+        """How many there are."""
+        return int(self.times.shape[-1])
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return 2 * self.values**2 + self.values + 2 + self.raters * self.values
+
+    def parts(self, cells: int = CELLS) -> Iterator[tuple[slice, Array]]:
+        """The rows, so many at a time that no more numbers are held than ``cells``."""
+        step = max(1, cells // self.width)
+        for start in range(0, self.patterns, step):
+            part = slice(start, min(self.patterns, start + step))
+            yield part, self.make(np.arange(part.start, part.stop))
+
     def sums(self) -> Array:
-        """The sum over the sample, shape (d,)."""
-        return np.asarray(self.times @ self.terms, np.float64)
+        """The sum over each sample, shape (..., d)."""
+        out = np.zeros((*self.times.shape[:-1], self.width))
+        for part, terms in self.parts():
+            out += self.times[..., part] @ terms
+        return out
 
     def only(self, wanted: NDArray[np.bool_]) -> Rows:
         """The patterns that are wanted."""
-        return Rows(self.terms[wanted], self.times[wanted], self.values, self.raters)
+        if wanted.all():
+            return self
+        kept = np.flatnonzero(wanted)
+        return held(lambda at: self.make(kept[at]), self.times[..., kept], self.values, self.raters)
 
     def read(self, sums: Array) -> Moments:
         """Flat sums, shape (..., d), by name."""
@@ -70,36 +98,67 @@ class Rows:
         )
 
 
+def held(
+    make: Callable[[NDArray[np.intp]], Array], times: NDArray[np.int64], values: int, raters: int
+) -> Rows:
+    """Rows that are kept once made, where they are not too many."""
+    rows = Rows(make, times, values, raters)
+    if rows.patterns * rows.width > CELLS:
+        return rows
+    terms = make(np.arange(rows.patterns))
+    return Rows(lambda at: terms[at], times, values, raters)
+
+
 def exchangeable(found: Counts) -> Rows:
     """Rows of counts: raters are not told apart."""
-    return Rows(_terms(found.counts), found.times, found.counts.shape[1], 0)
+    values = found.counts.shape[1]
+    return held(lambda at: _terms(found.counts[at]), found.times, values, 0)
 
 
 def by_rater(found: Patterns, values: int) -> Rows:
     """Rows of patterns: each rater's own use of the scale is kept."""
-    hits = found.codes[:, :, None] == np.arange(values, dtype=np.uint8)  # (R, U, K)
-    raters, patterns, _ = hits.shape
-    given = hits.transpose(1, 0, 2).reshape(patterns, raters * values).astype(np.float64)
-    terms = _terms(hits.sum(axis=0, dtype=np.int64))
-    return Rows(np.concatenate([terms, given], axis=1), found.times, values, raters)
+    raters = len(found.codes)
+
+    def make(at: NDArray[np.intp]) -> Array:
+        hits = found.codes[:, at, None] == np.arange(values, dtype=np.uint8)  # (R, u, K)
+        given = hits.transpose(1, 0, 2).reshape(len(at), raters * values)
+        terms = _terms(hits.sum(axis=0, dtype=np.int64))
+        return np.concatenate([terms, given], axis=1, dtype=np.float64)
+
+    return held(make, found.times, values, raters)
 
 
 def between(found: Patterns, values: int, first: Sequence[int], second: Sequence[int]) -> Rows:
-    """Rows of two groups of raters: one answer of each, drawn from its group.
+    """Rows of two groups of raters, of whom each pattern has one answer or more.
 
-    With one rater in each group this is the table of a pair.
+    One answer of each group is drawn; with one rater in each this is the table of a pair.
     """
-    hits = found.codes[:, :, None] == np.arange(values, dtype=np.uint8)  # (R, U, K)
-    one, two = (hits[list(group)].sum(axis=0, dtype=np.float64) for group in (first, second))
-    sizes = one.sum(axis=1), two.sum(axis=1)
-    both = (sizes[0] > 0) & (sizes[1] > 0)
-    one, two = one[both] / sizes[0][both, None], two[both] / sizes[1][both, None]
-    pairs = one[:, :, None] * two[:, None, :]
-    pairs = pairs + pairs.transpose(0, 2, 1)
-    flat = len(one), values * values
-    ones = np.ones((len(one), 1))
-    parts = [pairs.reshape(flat), pairs.reshape(flat) / 2, ones, (one + two) / 2, ones, one, two]
-    return Rows(np.concatenate(parts, axis=1), found.times[both], values, 2)
+
+    def make(at: NDArray[np.intp]) -> Array:
+        hits = found.codes[:, at, None] == np.arange(values, dtype=np.uint8)  # (R, u, K)
+        one, two = (_shares(hits[list(group)].sum(axis=0)) for group in (first, second))
+        pairs = one[:, :, None] * two[:, None, :]
+        pairs = pairs + pairs.transpose(0, 2, 1)
+        flat = pairs.reshape(len(at), values * values)
+        ones = np.ones((len(at), 1))
+        return np.concatenate([flat, flat / 2, ones, (one + two) / 2, ones, one, two], axis=1)
+
+    return held(make, found.times, values, 2)
+
+
+def cells_of_pairs(tables: NDArray[np.int64]) -> Rows:
+    """Rows of many pairs of raters at once, from their tables of shape (P, K, K).
+
+    The patterns are the cells of a table, the same for all pairs; each pair is a sample.
+    """
+    pairs, values, _ = tables.shape
+    cells = np.indices((values, values), dtype=np.uint8).reshape(2, values * values)
+    times = tables.reshape(pairs, values * values)
+    return between(Patterns(cells, times), values, [0], [1])
+
+
+def _shares(counts: NDArray[np.int64]) -> Array:
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _terms(counts: NDArray[np.int64]) -> Array:

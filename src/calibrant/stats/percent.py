@@ -10,8 +10,18 @@ from calibrant.stats.weights import Matrix
 
 def observed(sums: Moments, weights: Matrix) -> Array:
     """Weighted agreement of two raters drawn from those of an item, averaged over items, (...)."""
-    agreed = np.einsum("...kl,kl->...", sums.agreements, weights)
-    return divided(agreed, sums.paired)
+    return divided(total(sums.agreements, weights), sums.paired)
+
+
+def total(table: Array, weights: Matrix) -> Array:
+    """Sum of tables of shape (..., K, K), each cell by its weight, (...)."""
+    flat = table.reshape(*table.shape[:-2], weights.size)
+    return np.asarray(flat @ weights.reshape(-1))
+
+
+def chance_of(first: Array, second: Array, weights: Matrix) -> Array:
+    """Weighted agreement of answers drawn apart, with shares of shape (..., K), (...)."""
+    return np.asarray(((first @ weights) * second).sum(axis=-1))
 
 
 def divided(top: Array, bottom: Array) -> Array:
