@@ -13,7 +13,9 @@ NOT_COVERED = "language not covered"
 LONG = 10
 """From so many different words on, a text without one function word is in another language."""
 SAMPLE = 4_000
-"""Signs that are looked at in each piece of a text."""
+"""Signs of a text that are looked at: its beginning, middle and end."""
+CLEAR, GLANCE = 2_000, 120
+"""A text up to so long, whose first signs are clearly in the language, is not searched further."""
 
 _WORDS: dict[str, str] = {
     "en": "the and of to is that it you was for are with they this have from had but what we can "
@@ -50,6 +52,7 @@ _WORDS: dict[str, str] = {
     "hr": "nije sam da ali kao što sve moj mogu zbog biti koji",
     "la": "et est cum sed ut quod qui nec esse sunt",
 }
+_NONE: frozenset[str] = frozenset()
 _SETS = {code: frozenset(listed.split()) for code, listed in _WORDS.items()}
 _OTHERS = {
     code: frozenset().union(*(_SETS[other] for other in _SETS if other != code)) - _SETS[code]
@@ -66,19 +69,18 @@ _SPLIT = re.compile(r"[^\w']++")
 
 def covered(text: str, language: str) -> bool:
     """Whether a text of small letters and plain signs may be read with a lexicon."""
+    own, others = _SETS.get(language, _NONE), _OTHERS.get(language, _NONE)
+    if len(text) <= CLEAR:
+        first = text[:GLANCE].split()
+        if len(own.intersection(first)) >= 3 and others.isdisjoint(first):
+            return True
     sample = text if len(text) <= SAMPLE else _sampled(text)
     if not sample.isascii():
         other = len(_OTHER_SCRIPT.findall(sample))
         if other and other * 2 > len(_LATIN.findall(sample)):
             return False
-    found = set(sample.split())
-    own = _SETS.get(language, frozenset())
-    mine = len(found & own)
-    if mine >= 3 and mine * 3 >= len(found):
-        return True  # a third function words: no need to look closer
     found = set(_SPLIT.split(sample))
-    mine = len(found & own)
-    theirs = len(found & _OTHERS.get(language, frozenset()))
+    mine, theirs = len(found & own), len(found & others)
     if mine == theirs == 0:
         return len(found) < LONG and sum(not word.isascii() for word in found) < 2
     return mine >= theirs

@@ -11,33 +11,34 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from calibrant.raters.checks.lexicon import Lexicon, Variant
 
-_LEFT_OUT = re.compile("[*\r\u00ad\u200b-\u200f\u2060\ufeff]++|(?<= ) ++")
 _NO_WIDTH = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff")
-_BLANKS = {9: " ", 10: " "}
+_OUT = "\x01"
+"""Stands for signs that are left out of the scan."""
+_DENSE = 400_000
+"""Letters of all patterns up to which the faster kind of automaton is not too large."""
 _SENTENCE_BREAK = re.compile(r"[.!?](?=\s)|  |\x00")
 BREAK = "\x00"
 """Stands between texts that are scanned together; no phrase holds it."""
 
 
 class Found(NamedTuple):
-    """A hit: an entry of a lexicon, and where it stands in the text that was scanned."""
+    """A hit: where it stands in the text that was scanned, and an entry of a lexicon."""
 
+    start: int
+    end: int
     lexicon: str
     entry: int
     label: str
-    start: int
-    end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """What a pattern of the automaton is a piece of."""
 
     phrase: int
@@ -45,8 +46,7 @@ class _Target:
     open_end: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
+class _Phrase(NamedTuple):
     lexicon: str
     entry: int
     """``-1`` for a phrase that undoes hits of all entries."""
@@ -71,15 +71,7 @@ class Matcher:
                     self._add(one, at, "", phrase, undoes=True)
             for phrase in one.exceptions:
                 self._add(one, -1, "", phrase, undoes=True)
-        self._automaton = (
-            AhoCorasick(
-                list(self._patterns),
-                matchkind=MatchKind.Standard,
-                implementation=Implementation.ContiguousNFA,
-            )
-            if self._patterns
-            else None
-        )
+        self._automaton = _automaton(list(self._patterns))
 
     def _add(self, one: Lexicon, entry: int, label: str, phrase: str, undoes: bool) -> None:
         by_gaps: dict[tuple[int, ...], list[Variant]] = defaultdict(list)
@@ -107,34 +99,43 @@ class Matcher:
         pieces: dict[int, list[tuple[int, int, int]]] = {}
         targets, phrases, last = self._targets, self._phrases, len(scanned)
         for pattern, start, end in self._automaton.find_matches_as_indexes(scanned, True):
-            if start and _goes_on_before(scanned, start):
+            if start and scanned[start - 1] != " " and _goes_on_before(scanned, start):
                 continue
-            closed = end == last or not _goes_on_after(scanned, end)
-            for target in targets[pattern]:
-                if not (closed or target.open_end):
+            closed = end == last or scanned[end] == " " or not _goes_on_after(scanned, end)
+            for number, piece, open_end in targets[pattern]:
+                if not (closed or open_end):
                     continue
                 stop = end if closed else _end_of_word(scanned, end)
-                phrase = phrases[target.phrase]
-                if phrase.gaps:
-                    found = (target.piece, start, stop)
-                    pieces.setdefault(target.phrase, []).append(found)
+                lexicon, entry, label, undoes, gaps = phrases[number]
+                if gaps:
+                    pieces.setdefault(number, []).append((piece, start, stop))
                 else:
-                    into = undone if phrase.undoes else hits
-                    into.append(Found(phrase.lexicon, phrase.entry, phrase.label, start, stop))
+                    found = Found(start, stop, lexicon, entry, label)
+                    (undone if undoes else hits).append(found)
         for number, found_pieces in pieces.items():
-            phrase = phrases[number]
-            into = undone if phrase.undoes else hits
-            for start, stop in _bridged(scanned, found_pieces, phrase.gaps):
-                into.append(Found(phrase.lexicon, phrase.entry, phrase.label, start, stop))
+            lexicon, entry, label, undoes, gaps = phrases[number]
+            for start, stop in _bridged(scanned, found_pieces, gaps):
+                found = Found(start, stop, lexicon, entry, label)
+                (undone if undoes else hits).append(found)
         if undone and hits:
             hits = _standing(hits, undone)
-        hits = list(dict.fromkeys(hits))
-        hits.sort(key=_place)
-        return hits if cuts is None else [cuts.back(hit) for hit in hits]
+        hits = sorted(set(hits), key=_place)
+        return _in_source(hits, cuts) if cuts else hits
 
 
 def _place(hit: Found) -> tuple[int, int]:
-    return hit.start, -hit.end
+    return hit[0], -hit[1]
+
+
+def _automaton(patterns: list[str]) -> AhoCorasick | None:
+    if not patterns:
+        return None
+    dense = sum(map(len, patterns)) <= _DENSE
+    return AhoCorasick(
+        patterns,
+        matchkind=MatchKind.Standard,
+        implementation=Implementation.DFA if dense else Implementation.ContiguousNFA,
+    )
 
 
 # -- the edges of words
@@ -233,42 +234,35 @@ def _overlaps(stretches: tuple[list[int], list[int]], start: int, end: int) -> b
 # -- what is left out of the scan
 
 
-class _Cuts:
-    """Where signs were left out, to find places in the source again."""
+def _prepared(text: str) -> tuple[str, list[int]]:
+    """The text as it is scanned: no emphasis, no signs without width, single spaces.
 
-    def __init__(self, places: list[int], removed: list[int]) -> None:
-        self._places = places
-        self._removed = removed
-
-    def back(self, hit: Found) -> Found:
-        return hit._replace(start=self._at(hit.start), end=self._at(hit.end - 1) + 1)
-
-    def _at(self, place: int) -> int:
-        return place + self._removed[bisect_right(self._places, place)]
-
-
-def _prepared(text: str) -> tuple[str, _Cuts | None]:
-    """The text as it is scanned: no emphasis, no signs without width, single spaces."""
-    cuts = None
-    if "*" in text or "  " in text or "\r" in text or _has_no_width(text):
-        places, removed, kept = [], [0], []
-        at = gone = 0
-        for found in _LEFT_OUT.finditer(text):
-            start, end = found.span()
-            kept.append(text[at:start])
-            places.append(start - gone)
-            gone += end - start
-            removed.append(gone)
-            at = end
-        if places:
-            kept.append(text[at:])
-            text, cuts = "".join(kept), _Cuts(places, removed)
-    return text.translate(_BLANKS) if text.isascii() else _unbroken(text), cuts
+    With it come the places, in what is scanned, before which a sign was left out.
+    """
+    if _OUT in text:
+        text = text.replace(_OUT, " ")
+    if "  " in text:
+        text = text.replace("  ", " " + _OUT).replace(_OUT + " ", _OUT + _OUT)
+    for sign in ("*", "\r") if text.isascii() else ("*", "\r", *_NO_WIDTH):
+        if sign in text:
+            text = text.replace(sign, _OUT)
+    cuts: list[int] = []
+    if _OUT in text:
+        pieces = text.split(_OUT)
+        cuts = list(accumulate(map(len, pieces[:-1])))
+        text = "".join(pieces)
+    return text.replace("\n", " ").replace("\t", " "), cuts
 
 
-def _has_no_width(text: str) -> bool:
-    return not text.isascii() and any(sign in text for sign in _NO_WIDTH)
-
-
-def _unbroken(text: str) -> str:
-    return text.replace("\n", " ").replace("\t", " ")
+def _in_source(hits: list[Found], cuts: list[int]) -> list[Found]:
+    """The hits at their places before signs were left out."""
+    return [
+        Found(
+            start + bisect_right(cuts, start),
+            end + bisect_right(cuts, end - 1),
+            lexicon,
+            entry,
+            label,
+        )
+        for start, end, lexicon, entry, label in hits
+    ]

@@ -6,8 +6,7 @@ Fields that an item keeps unread in ``more`` are no part of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
 
@@ -22,11 +21,10 @@ ACTION_TEXTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One text of an item."""
 
-    index: int
+    index: int  # type: ignore[assignment]
     """Its place among the texts of the item."""
     name: str
     role: Role

@@ -17,7 +17,7 @@ from calibrant.raters.checks.lexicon import Lexicon
 from calibrant.raters.checks.matcher import BREAK, Found, Matcher
 from calibrant.raters.checks.parts import Part, Role, parts_of
 from calibrant.raters.checks.signal import Span
-from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_count
+from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_counts
 
 
 class Hit(NamedTuple):
@@ -48,7 +48,6 @@ class Reading:
         self.item = item
         self.parts = parts_of(item)
         self._matcher = matcher or Matcher(())
-        self._words: dict[int, int] = {}
         self._sentences: dict[int, list[tuple[int, int]]] = {}
         self._covered: dict[tuple[int, str], bool] = {}
         self._by_role: dict[Role, tuple[Part, ...]] = {}
@@ -103,12 +102,13 @@ class Reading:
 
     # -- what is counted in a text
 
+    @cached_property
+    def _words(self) -> list[int]:
+        return word_counts(self._plain, BREAK)
+
     def word_count(self, part: Part) -> int:
         """How many words a text has."""
-        count = self._words.get(part.index)
-        if count is None:
-            count = self._words[part.index] = word_count(self.plain(part))
-        return count
+        return self._words[part.index]
 
     def sentences(self, part: Part) -> list[tuple[int, int]]:
         """Where each sentence of a text begins and ends."""
@@ -142,18 +142,17 @@ class Reading:
         Of hits that overlap under one label the first and longest stands. Texts in a language
         that the lexicon does not cover are hit as well: ask ``uncovered`` what was not measured.
         """
-        out = []
-        ends: dict[str, int] = {}
-        for found in self._hits.get(lexicon, ()):
-            if found.start < ends.get(found.label, 0):
+        out: list[Hit] = []
+        starts, parts = self._starts, self.parts
+        reached: dict[str, int] = {}
+        for start, end, _, entry, label in self._hits.get(lexicon, ()):
+            at = bisect_right(starts, start) - 1
+            part, begin = parts[at], starts[at]
+            if roles and part.role not in roles:
                 continue
-            ends[found.label] = found.end
-            at = bisect_right(self._starts, found.start) - 1
-            part, begin = self.parts[at], self._starts[at]
-            if not roles or part.role in roles:
-                out.append(
-                    Hit(part, found.start - begin, found.end - begin, found.label, found.entry)
-                )
+            if start >= reached.get(label, 0):
+                out.append(Hit(part, start - begin, end - begin, label, entry))
+                reached[label] = end
         return tuple(out)
 
     def before(self, hit: Hit, count: int = 6) -> list[str]:

@@ -8,8 +8,6 @@ here begins where its run of signs begins, so none of them tries the same signs 
 from __future__ import annotations
 
 import re
-import string
-from itertools import pairwise
 
 SIGNS = {
     "\u2019": "'", "\u2018": "'", "\u201b": "'", "\u02bc": "'", "\u00b4": "'", "\uff07": "'",
@@ -25,16 +23,27 @@ SIGNS = {
 
 WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*+")
 """In plain text: letters and digits, with apostrophes and hyphens inside."""
-SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]*_]*+(?=\s|\Z)|\n\s*+")
+_STOP = re.compile(r"[.!?\n][.!?\n]*+")  # a set comes first: the search for it is quick
+_CLOSING = re.compile(r"[\"')\]*_]++")
+_BLANK = re.compile(r"\s*+")
 ABBREVIATIONS = frozenset(
     (
         "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "approx", "dept",
         "fig", "al", "jr", "sr", "inc", "ltd", "co", "a.m", "p.m",
     )
 )  # fmt: skip
-_NO_SIGNS = {ord(sign): None for sign in string.punctuation}
+_LATIN_1 = [bytes([code]).decode("latin-1") for code in range(256)]
+_SPACED = bytes(32 if sign.isspace() else code for code, sign in enumerate(_LATIN_1))
+_NO_LETTERS = bytes(
+    code for code, sign in enumerate(_LATIN_1) if code and not sign.isalnum() and not sign.isspace()
+)
 _NO_WORD = re.compile(r"(?:[^\w\s]|_)++")
 _IDEOGRAM = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_WIDE_LETTER = re.compile(
+    "[\u0100-\u1fff\u2c00-\ufdcf\ufe70-\uffdc\U00010000-\U0001cfff\U0001d400-\U0001d7ff"
+    "\U00020000-\U0003ffff]"
+)
+"""Where letters and digits beyond Latin-1 are: blocks of symbols and emoji are left out."""
 _SIGNS_ONLY = re.compile(r"[\W_]*+")
 _VOWELS = re.compile(r"[aeiouy]++")
 _SILENT = re.compile(r"[^aeiouyl\W\d_]e(?![^\W_])|[aeiouy]le(?![^\W_])")
@@ -59,10 +68,20 @@ def word_count(text: str) -> int:
 
     Where a script has no spaces, every ideogram is a word.
     """
-    text = plain(text)
-    if text.isascii():
-        return len(text.translate(_NO_SIGNS).split())
-    return len(_NO_WORD.sub("", _IDEOGRAM.sub(r" \g<0> ", text)).split())
+    return word_counts(plain(text).replace("\0", " "), "\0")[0]
+
+
+def word_counts(text: str, mark: str) -> list[int]:
+    """The words of each of the plain texts between a mark, which is one control character."""
+    if not text.isascii() and _WIDE_LETTER.search(text):
+        spaced = _IDEOGRAM.sub(r" \g<0> ", text)
+        return [len(_NO_WORD.sub("", one).split()) for one in spaced.split(mark)]
+    # what is not Latin-1 is no letter; counting spaces is faster than making words
+    line = text.encode("latin-1", "ignore").translate(_SPACED, _NO_LETTERS)
+    while b"  " in line:
+        line = line.replace(b"  ", b" ")
+    pieces = [piece.strip() for piece in line.split(mark.encode())]
+    return [piece.count(b" ") + 1 if piece else 0 for piece in pieces]
 
 
 def words(text: str) -> list[tuple[int, int]]:
@@ -77,26 +96,36 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 def sentences_of_plain(text: str) -> list[tuple[int, int]]:
     """The same, for a text whose signs are plain already."""
-    ends = [found.end() for found in SENTENCE_END.finditer(text) if not _abbreviated(text, found)]
     out = []
-    for start, end in pairwise([0, *ends, len(text)]):
-        piece = text[start:end]
-        inner = piece.strip()
-        if inner:
-            begin = start + piece.index(inner[0])
-            out.append((begin, begin + len(inner)))
-    return out
+    start, length = len(text) - len(text.lstrip()), len(text)
+    for found in _STOP.finditer(text):
+        at, stop = found.span()
+        if stop == length or text[stop] == " ":
+            if stop - at == 1 and text[at] == "." and _abbreviated(text, at):
+                continue
+        elif text[stop - 1] != "\n" and not text[stop].isspace():
+            closing = _CLOSING.match(text, stop)
+            if closing is None or text[closing.end() : closing.end() + 1].strip():
+                continue
+            stop = closing.end()
+        end = start + len(text[start:stop].rstrip()) if text[stop - 1] == "\n" else stop
+        if end > start:
+            out.append((start, end))
+        start = stop + 1 if text[stop : stop + 1] == " " else stop
+        if text[start : start + 1].isspace():
+            start = _BLANK.match(text, start).end()  # type: ignore[union-attr]
+    rest = text[start:].rstrip()
+    return [*out, (start, start + len(rest))] if rest else out
 
 
-def _abbreviated(text: str, found: re.Match[str]) -> bool:
+def _abbreviated(text: str, at: int) -> bool:
     """Whether a full stop belongs to an abbreviation, or to the number of a list."""
-    if found.group() != ".":
+    space = text.rfind(" ", max(0, at - 8), at)
+    if space < 0 and at >= 8 and "\n" not in text[at - 8 : at]:
         return False
-    before = text[max(0, found.start() - 12) : found.start()].rsplit(maxsplit=1)
-    last = before[-1] if before else ""
-    if last.isdigit() and len(last) < 3:
-        line = found.start() - len(last)
-        return line == 0 or text[line - 1] == "\n"
+    _, broken, last = text[max(space + 1, at - 8, 0) : at].rpartition("\n")
+    if last.isdigit():
+        return len(last) < 3 and (bool(broken) or at == len(last))
     return last.strip("(\"'").lower() in ABBREVIATIONS
 
 
