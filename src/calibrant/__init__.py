@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from calibrant.formats.items import read_items
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
     from calibrant.formats.score_file import Summary, score_file
+    from calibrant.formats.signals import check
+    from calibrant.raters.checks.signal import Signal
     from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
 
@@ -55,6 +57,7 @@ _HOME = {
     "RubricDiff": "core.diff",
     "RubricError": "core.errors",
     "Scorebook": "stats.scorebook",
+    "Signal": "raters.checks.signal",
     "SourceError": "core.errors",
     "Summary": "formats.score_file",
     "UnknownName": "core.errors",
@@ -62,6 +65,7 @@ _HOME = {
     "VersionError": "core.errors",
     "agreement": "formats.agreement",
     "builtin_names": "formats.rubric_file",
+    "check": "formats.signals",
     "diff_rubrics": "core.diff",
     "load_rubric": "formats.rubric_file",
     "parse_rubric": "formats.rubric_file",
@@ -87,6 +91,7 @@ __all__ = [
     "RubricDiff",
     "RubricError",
     "Scorebook",
+    "Signal",
     "SourceError",
     "Summary",
     "UnknownName",
@@ -94,6 +99,7 @@ __all__ = [
     "VersionError",
     "agreement",
     "builtin_names",
+    "check",
     "diff_rubrics",
     "load_rubric",
     "parse_rubric",

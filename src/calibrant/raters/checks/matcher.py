@@ -19,6 +19,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from calibrant.raters.checks.lexicon import Lexicon, Variant
 
 _NO_WIDTH = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _OUT = "\x01"
 """Stands for signs that are left out of the scan."""
 _DENSE = 400_000
@@ -98,7 +99,7 @@ class Matcher:
         undone: list[Found] = []
         pieces: dict[int, list[tuple[int, int, int]]] = {}
         targets, phrases, last = self._targets, self._phrases, len(scanned)
-        for pattern, start, end in self._automaton.find_matches_as_indexes(scanned, True):
+        for pattern, start, end in _matches(self._automaton, scanned):
             if start and scanned[start - 1] != " " and _goes_on_before(scanned, start):
                 continue
             closed = end == last or scanned[end] == " " or not _goes_on_after(scanned, end)
@@ -121,6 +122,13 @@ class Matcher:
             hits = _standing(hits, undone)
         hits = sorted(set(hits), key=_place)
         return _in_source(hits, cuts) if cuts else hits
+
+
+def _matches(automaton: AhoCorasick, text: str) -> list[tuple[int, int, int]]:
+    try:
+        return automaton.find_matches_as_indexes(text, True)
+    except UnicodeEncodeError:  # half of a pair of surrogates is no sign at all
+        return automaton.find_matches_as_indexes(_HALF_PAIR.sub("\ufffd", text), True)
 
 
 def _place(hit: Found) -> tuple[int, int]:

@@ -80,7 +80,11 @@ class Reading:
 
     @cached_property
     def _plain(self) -> str:
-        return plain(BREAK.join([one.text for one in self.parts]))
+        texts = [one.text for one in self.parts]
+        joined = BREAK.join(texts)
+        if joined.count(BREAK) >= len(texts):  # the item holds the mark itself
+            joined = BREAK.join([one.replace(BREAK, " ") for one in texts])
+        return plain(joined)
 
     @cached_property
     def _low(self) -> str:

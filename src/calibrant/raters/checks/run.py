@@ -16,6 +16,7 @@ from calibrant.core.document import holds
 from calibrant.core.errors import one_line
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
+from calibrant.raters.checks.card import Card, card_of
 from calibrant.raters.checks.matcher import Matcher
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Chosen, chosen_checks
@@ -37,6 +38,11 @@ class Checker:
     def matcher(self) -> Matcher:
         """One automaton for the lexicons of all chosen checks."""
         return Matcher(one for chosen in self.chosen for one in chosen.definition.lexicons)
+
+    @cached_property
+    def card(self) -> Card:
+        """Who these checks are, as a rater."""
+        return card_of(self.kind, self.chosen, self.rubric)
 
     def signals(self, item: Item) -> tuple[Signal, ...]:
         """What all checks measured in an item, check by check."""

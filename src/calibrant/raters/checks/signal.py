@@ -80,11 +80,20 @@ class Signal:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: what is not there is left out."""
-        out = {
-            name: value
-            for name, value in asdict(self).items()
-            if value is not None and value not in ("", ())
-        }
+        out: dict[str, Any] = {"check": self.check, "signal": self.signal}
+        for name in ("measured", "threshold", "exceeded", "criterion"):
+            value = getattr(self, name)
+            if value is not None:
+                out[name] = value
+        if self.spans:
+            out["spans"] = [
+                {"part": one.part, "start": one.start, "end": one.end, "text": one.text}
+                for one in self.spans
+            ]
         if self.suggestion is not None:
             out["suggestion"] = {"kind": KINDS[type(self.suggestion)], **asdict(self.suggestion)}
+        if self.not_measured is not None:
+            out["not_measured"] = self.not_measured
+        if self.note:
+            out["note"] = self.note
         return out
