@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from bench import ratings
 from bench.sheets import SEED
-from calibrant.stats.agreement import Design, Ruler, of_pair, of_set
-from calibrant.stats.estimate import Estimate
+from calibrant.stats.agreement import of_pair, of_set
+from calibrant.stats.estimate import Design, Estimate
+from calibrant.stats.weights import Ruler
 
 Table = NDArray[np.float64]
 

@@ -36,13 +36,13 @@ from bench.harness import (
     timed,
 )
 from bench.sheets import Codes
-from calibrant.stats.agreement import Design
 from calibrant.stats.alpha import alpha
 from calibrant.stats.bootstrap import replicates
 from calibrant.stats.catalogue import Measure, measures
 from calibrant.stats.counts import ABSENT, counts, pair_tables, patterns
+from calibrant.stats.estimate import Design
 from calibrant.stats.kappa import cohen, cohen_error
-from calibrant.stats.moments import Rows, by_rater, exchangeable
+from calibrant.stats.moments import by_rater, exchangeable
 from calibrant.stats.weights import Level, identity
 
 TITLE = "agreement of raters: coefficients, resampling, pairs, intervals"
@@ -195,11 +195,8 @@ def _bootstrap_rows(ctx: Context, items: int, floor: Floor) -> tuple[list[Row], 
     chosen = measures("interval", POINTS, pair=False)
 
     def all_of_them() -> NDArray[np.float64]:
-        random = np.random.default_rng(0)
-        found = [
-            replicates(rows, some, TIMES, random) for rows, some in _apart(codes, chosen) if some
-        ]
-        return np.concatenate(found)
+        rows = by_rater(patterns(codes, VALUES), VALUES)
+        return replicates(rows, chosen, TIMES, np.random.default_rng(0))
 
     def loop(*levels: Level) -> Run:
         run = krippendorff("loop", source, target, str(once), *levels)
@@ -229,31 +226,22 @@ def _bootstrap_rows(ctx: Context, items: int, floor: Floor) -> tuple[list[Row], 
     ]
     return (
         rows,
-        _same_spread(items, all_of_them(), _apart(codes, chosen), _told(target)["found"]),
+        _same_spread(items, all_of_them(), chosen, _told(target)["found"]),
         [f"{items:,} items: " + _processor(cpu(runs["ours"]), cpu(runs["one"]))],
     )
-
-
-def _apart(codes: Codes, chosen: list[Measure]) -> list[tuple[Rows, list[Measure]]]:
-    """What is computed from counts, and what needs to know who gave which answer."""
-    own = [one for one in chosen if one.coefficient == "conger_kappa"]
-    rest = [one for one in chosen if one.coefficient != "conger_kappa"]
-    together = by_rater(patterns(codes, VALUES), VALUES)
-    return [(exchangeable(counts(codes, VALUES)), rest), (together, own)]
 
 
 def _same_spread(
     items: int,
     drawn: NDArray[np.float64],
-    parts: list[tuple[Rows, list[Measure]]],
+    chosen: list[Measure],
     theirs: list[float],
 ) -> Check:
     """Whether the peer's few resampled alphas lie where ours do: within six standard errors."""
-    names = [one for _, some in parts for one in some]
     at = [
         place
         for level in LEVELS
-        for place, one in enumerate(names)
+        for place, one in enumerate(chosen)
         if one.coefficient == "krippendorff_alpha" and one.level == level
     ]
     mine, spread = drawn[at].mean(axis=1), drawn[at].std(axis=1)

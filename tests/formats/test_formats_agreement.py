@@ -107,7 +107,7 @@ def test_one_column_a_criterion_is_read_with_a_rubric(tmp_path: Path) -> None:
         for row in rows
     ]  # fmt: skip
     found = agreement(pl.DataFrame(rows), rubric=PLANS)
-    assert {one.criterion for one in found.estimates} == {"realism", "clarity"}
+    assert {one.criterion for one in found.estimates} == {"realism", "clarity", None}
     assert found.find("percent", criterion="clarity").value == 1
     path = write(tmp_path, ".jsonl", sheets)
     assert agreement_of_file(path, Reading(rubric=PLANS)).to_dict() == found.to_dict()

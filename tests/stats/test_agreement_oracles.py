@@ -16,15 +16,15 @@ import pytest
 from numpy.typing import NDArray
 
 from calibrant.stats import icc
-from calibrant.stats.agreement import Design, Ruler, of_pair, of_set
+from calibrant.stats.agreement import of_pair, of_set
 from calibrant.stats.alpha import alpha_of
 from calibrant.stats.counts import ABSENT, counts, pair_tables, patterns
-from calibrant.stats.estimate import Estimate, Method
+from calibrant.stats.estimate import Design, Estimate, Method
 from calibrant.stats.gwet import gwet_ac
 from calibrant.stats.kappa import brennan_prediger, cohen, cohen_error, conger, fleiss
 from calibrant.stats.moments import by_rater, exchangeable
 from calibrant.stats.runs import Codes
-from calibrant.stats.weights import Level, Weights, agreement_weights
+from calibrant.stats.weights import Level, Ruler, Weights, agreement_weights
 
 DATA = Path(__file__).parent / "data"
 Table = NDArray[np.int64]

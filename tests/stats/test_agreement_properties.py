@@ -15,24 +15,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from calibrant.stats import bootstrap, counts, icc
-from calibrant.stats.agreement import (
-    NO_PAIRS,
-    NO_VARIATION,
-    Design,
-    Ruler,
-    of_groups,
-    of_pair,
-    of_set,
-)
+from calibrant.stats.agreement import of_groups, of_pair, of_set
 from calibrant.stats.alpha import alpha, alpha_of
 from calibrant.stats.catalogue import CATALOGUE, NAMES, measures
 from calibrant.stats.counts import ABSENT, Counts, Patterns, pair_tables
-from calibrant.stats.estimate import Estimate
+from calibrant.stats.estimate import Design, Estimate
 from calibrant.stats.gwet import gwet_ac
 from calibrant.stats.kappa import cohen_error
 from calibrant.stats.moments import by_rater, exchangeable
 from calibrant.stats.runs import Codes
-from calibrant.stats.weights import LEVELS, Level, Weights, agreement_weights, identity
+from calibrant.stats.samples import NO_PAIRS, NO_VARIATION
+from calibrant.stats.weights import LEVELS, Level, Ruler, Weights, agreement_weights, identity
 
 Array = NDArray[np.float64]
 FISHER = Design("fisher")
@@ -421,7 +414,7 @@ def test_interval_alpha_is_alpha_with_quadratic_weights(table: tuple[Codes, int]
 def test_groups_of_one_are_a_pair(table: tuple[Codes, int]) -> None:
     codes, values = table
     pair = of_pair(pair_tables(codes, values)[0, 1], ruler(values), FISHER)
-    groups = of_groups(codes, [0], [1], ruler(values), FISHER)
+    groups = of_groups(counts.patterns(codes, values), [0], [1], ruler(values), FISHER)[0]
     assert_same_estimates(groups, pair)
     for one, other in zip(groups, pair, strict=True):
         assert one.prevalence == pytest.approx(other.prevalence)
@@ -438,7 +431,9 @@ def test_groups_pair_one_of_each(table: tuple[Codes, int]) -> None:
         ]
         if all(given_):
             shares.append(np.mean([a == b for a, b in product(*given_)]))
-    one = by_name(of_groups(codes, first, second, ruler(values), FISHER))["percent"]
+    one = by_name(
+        of_groups(counts.patterns(codes, values), first, second, ruler(values), FISHER)[0]
+    )["percent"]
     assert one.n_items == len(shares)
     assert same(one.value, float(np.mean(shares)) if shares else None)
 

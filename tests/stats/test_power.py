@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibrant.stats.agreement import Design, Ruler, of_set
+from calibrant.stats.agreement import of_set
+from calibrant.stats.estimate import Design
 from calibrant.stats.power import Plan, best_case, items_for_target, items_for_width, spread
+from calibrant.stats.weights import Ruler
 
 PLAN = Plan(2, (0.6, 0.4), "nominal", 0.7)
 

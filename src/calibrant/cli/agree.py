@@ -82,7 +82,7 @@ def agree(
     from calibrant.formats.agreement import agreement_of_file
     from calibrant.formats.rating_columns import Reading
     from calibrant.formats.writers import check_output
-    from calibrant.stats.agreement import Design
+    from calibrant.stats.estimate import Design
 
     rubric = _rubric(rubric_name) if rubric_name else None
     if rubric is None and level is None:

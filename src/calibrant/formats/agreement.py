@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,28 +12,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.formats.comparisons import Family, compared, families
 from calibrant.formats.rating_columns import Reading
 from calibrant.formats.rating_tables import (
-    CriterionTable,
     RatingTable,
     rating_table,
     read_rating_file,
 )
-from calibrant.formats.rulers import ALL, NA_MARK
+from calibrant.formats.rulers import ALL
 from calibrant.formats.targets import AgreementTarget, TargetResult, held, rubric_targets
-from calibrant.stats.agreement import Design, Ruler, of_groups, of_pair, of_pairs, of_set
-from calibrant.stats.counts import ABSENT, pair_tables
-from calibrant.stats.estimate import Estimate, Method
-from calibrant.stats.runs import Codes
+from calibrant.stats.counts import ABSENT, counts_of, pair_tables_of
+from calibrant.stats.estimate import Design, Estimate, Method
 from calibrant.stats.weights import Level
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
 
-MOST_PAIRS = 300
-"""Pairs of raters up to which each pair is reported."""
-RESAMPLED_PAIRS = 60
-"""Pairs up to which their intervals are resampled; above, they come from the standard error."""
 DRIVING = 10
 """Items named as driving the disagreement."""
 
@@ -194,21 +188,22 @@ def report(
     estimates: list[Estimate] = []
     drivers: list[Driver] = []
     confusions: list[Confusion] = []
-    for done, criterion in enumerate(table.criteria):
-        on_progress(done, len(table.criteria))
-        for na, codes, ruler in _ways(criterion):
-            about = {"criterion": _named(criterion), "na": na}
-            estimates += _estimates(table, codes, ruler, design, about)
-        if not criterion.ruler.labels:
-            continue
-        codes = _left_out(criterion.codes)
-        drivers += _drivers(table, criterion, codes)
-        confusions += _confusions(table, criterion, codes)
-    on_progress(len(table.criteria), len(table.criteria))
+    related = families(table)
+    for done, family in enumerate(related):
+        on_progress(done, len(related))
+        estimates += compared(table, family, design)
+        if family.ruler.labels:
+            drivers += _drivers(table, family)
+            confusions += _confusions(table, family)
+    on_progress(len(related), len(related))
+    names = [None if one.name == ALL else one.name for one in table.criteria]
+    order = {name: at for at, name in enumerate([*names, None])}
+    estimates.sort(key=lambda one: order[one.criterion])
+    drivers.sort(key=lambda one: order[one.criterion])
     wanted += rubric_targets(rubric, table) if rubric is not None and not wanted else []
     return AgreementReport(
         estimates,
-        [held(one, _named(criterion), estimates) for one in wanted for criterion in table.criteria],
+        [held(one, name, estimates) for one in wanted for name in names],
         table.excluded,
         drivers,
         confusions,
@@ -217,129 +212,34 @@ def report(
     )
 
 
-def _named(criterion: CriterionTable) -> str | None:
-    """Its name; None where the table names no criteria."""
-    return None if criterion.name == ALL else criterion.name
-
-
-# -- how NA is taken
-
-
-def _ways(criterion: CriterionTable) -> Iterator[tuple[Any, Codes, Ruler]]:
-    """Codes with NA left out; and, where NA was given, with NA as an answer."""
-    way = "left_out" if criterion.has_na else None
-    if criterion.ruler.labels:  # otherwise every answer is NA
-        yield way, _left_out(criterion.codes), criterion.ruler
-    if not criterion.has_na:
-        return
-    labels = criterion.ruler.labels
-    if criterion.ruler.level == "nominal":
-        codes = np.where(criterion.codes == NA_MARK, np.uint8(len(labels)), criterion.codes)
-        labels = (*labels, "NA")
-    else:  # whether the criterion applies at all
-        answered = np.where(criterion.codes == NA_MARK, np.uint8(1), np.uint8(0))
-        codes = np.where(criterion.codes == ABSENT, np.uint8(ABSENT), answered)
-        labels = ("applicable", "NA")
-    yield "answer", codes, Ruler(labels, "nominal", np.arange(len(labels), dtype=float), False)
-
-
-def _left_out(codes: Codes) -> Codes:
-    return np.where(codes == NA_MARK, np.uint8(ABSENT), codes)
-
-
-# -- who is compared with whom
-
-
-def _estimates(
-    table: RatingTable, codes: Codes, ruler: Ruler, design: Design, about: dict[str, Any]
-) -> Iterator[Estimate]:
-    for one in _of(table, codes, ruler, design):
-        yield replace(one, raters=table.raters, **about)
-    for name, members in _groups(table).items():
-        if isinstance(members, tuple):
-            found = of_groups(codes, members[0], members[1], ruler, design)
-            raters = tuple(table.raters[at] for group in members for at in group)
-        else:
-            found = _of(table, codes[members], ruler, design)
-            raters = tuple(table.raters[at] for at in members)
-        yield from (replace(one, raters=raters, group=name, **about) for one in found)
-    quick = Design(design.method or "fisher", design.seed)
-    for name, wanted in table.slices().items():
-        part = np.ascontiguousarray(codes[:, wanted])
-        for one in _of(table, part, ruler, quick):
-            yield replace(one, raters=table.raters, slice=name, **about)
-    if not table.anonymous and len(table.raters) > 2:
-        for one in _pairs(table, codes, ruler, design):
-            yield replace(one, **about)
-
-
-def _of(table: RatingTable, codes: Codes, ruler: Ruler, design: Design) -> list[Estimate]:
-    """Estimates of a set of raters; of two, Cohen's kappa too."""
-    found = of_set(codes, ruler, design, anonymous=table.anonymous)
-    if len(codes) == 2 and not table.anonymous:
-        tables = pair_tables(codes, len(ruler.labels))
-        pair = of_pair(tables[0, 1], ruler, design)
-        found += [one for one in pair if one.coefficient == "cohen_kappa"]
-    return found
-
-
-def _groups(table: RatingTable) -> dict[str, Any]:
-    """Raters by kind: of one kind among themselves, of two kinds one against the other."""
-    by_kind: dict[str, list[int]] = {}
-    for at, rater in enumerate(table.raters):
-        if rater in table.kinds:
-            by_kind.setdefault(table.kinds[rater], []).append(at)
-    if len(by_kind) < 2:
-        return {}
-    within = {f"{kind}–{kind}": group for kind, group in by_kind.items() if len(group) > 1}
-    across = {f"{a}–{b}": (by_kind[a], by_kind[b]) for a, b in combinations(sorted(by_kind), 2)}
-    return {**within, **across}
-
-
-def _pairs(table: RatingTable, codes: Codes, ruler: Ruler, design: Design) -> Iterator[Estimate]:
-    pairs = list(combinations(range(len(table.raters)), 2))
-    if len(pairs) > MOST_PAIRS:
-        return
-    if len(pairs) > RESAMPLED_PAIRS and design.method is None:
-        design = Design("fisher", design.seed)
-    first, second = np.transpose(pairs)
-    tables = pair_tables(codes, len(ruler.labels))[first, second]  # (P, K, K)
-    met = np.flatnonzero(tables.any(axis=(1, 2)))
-    if len(met):
-        for at, found in zip(met, of_pairs(tables[met], ruler, design), strict=True):
-            raters = table.raters[first[at]], table.raters[second[at]]
-            yield from (replace(estimate, raters=raters) for estimate in found)
-
-
 # -- what to look at
 
 
-def _drivers(table: RatingTable, criterion: CriterionTable, codes: Codes) -> list[Driver]:
-    """The items on which answers lie furthest apart."""
-    points = criterion.ruler.points
+def _drivers(table: RatingTable, family: Family) -> list[Driver]:
+    """The items on which answers lie furthest apart, of each criterion."""
+    ruler, found = family.ruler, family.answered()
+    points = ruler.points
     gap = np.abs(points[:, None] - points[None, :])
-    if criterion.ruler.level == "nominal":
+    if ruler.level == "nominal":
         gap = 1 - np.eye(len(points))
     gap = gap / (gap.max(initial=0) or 1)
-    hits = np.stack([(codes == value).sum(axis=0, dtype=np.int32) for value in range(len(points))])
-    m = hits.sum(axis=0)
-    apart = ((gap @ hits) * hits).sum(axis=0)  # hits are of shape (K, N)
+    hits = counts_of(found, len(points)).counts  # (U, K)
+    m = hits.sum(axis=1)
+    apart = ((hits @ gap) * hits).sum(axis=1)
     share = np.where(m > 1, apart / np.maximum(1, m * (m - 1)), 0)
-    worst = _largest(share, DRIVING)
-    return [
-        Driver(
-            _named(criterion),
-            str(table.units["item"][int(at)]),
-            {
-                rater: criterion.ruler.labels[codes[row, at]]
-                for row, rater in enumerate(table.raters)
-                if codes[row, at] != ABSENT
-            },
-            round(float(share[at]), 6),
-        )
-        for at in worst
-        if share[at] > 0
-    ]
+    out = []
+    for criterion, place in zip(family.names, family.place, strict=True):
+        of_item = share.take(place)
+        for at in _largest(of_item, DRIVING):
+            if of_item[at] > 0:
+                answers = {
+                    rater: ruler.labels[code]
+                    for rater, code in zip(table.raters, found.codes[:, place[at]], strict=True)
+                    if code != ABSENT
+                }
+                item = str(table.units["item"][int(at)])
+                out.append(Driver(criterion, item, answers, round(float(of_item[at]), 6)))
+    return out
 
 
 def _largest(numbers: NDArray[np.float64], most: int) -> NDArray[np.intp]:
@@ -350,17 +250,18 @@ def _largest(numbers: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     return found[np.argsort(-numbers[found], kind="stable")][:most]
 
 
-def _confusions(table: RatingTable, criterion: CriterionTable, codes: Codes) -> list[Confusion]:
+def _confusions(table: RatingTable, family: Family) -> list[Confusion]:
     if table.anonymous or len(table.raters) > 12:
         return []
-    tables: NDArray[np.int64] = pair_tables(codes, len(criterion.ruler.labels))
+    tables = pair_tables_of(family.answered(), len(family.ruler.labels))
     return [
         Confusion(
-            _named(criterion),
+            criterion,
             (table.raters[one], table.raters[other]),
-            criterion.ruler.labels,
-            tables[one, other].tolist(),
+            family.ruler.labels,
+            mine[one, other].tolist(),
         )
+        for criterion, mine in zip(family.names, tables, strict=True)
         for one, other in combinations(range(len(table.raters)), 2)
-        if tables[one, other].any()
+        if mine[one, other].any()
     ]

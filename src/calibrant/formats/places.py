@@ -8,6 +8,7 @@ that nobody can write texts that are taken for one another.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from calibrant.core.errors import SourceError
 
 Places = NDArray[np.int32]
+Keys = NDArray[np.uint64]
 NOWHERE = -1
 """The place of a row without a text."""
 _BLOCK = 1 << 14
@@ -55,17 +57,50 @@ class Column:
         return None if place < 0 else self.texts[place]
 
 
-def column(cells: pl.Series) -> Column:
-    """A column of a frame by its texts."""
-    cells = _as_text(cells)
-    first, place = _of_texts(cells)
-    found = cells.gather(first).to_list()
-    plain = [(text or "").strip() for text in found]
-    if plain == found:
-        return Column(plain, place)
-    texts = list(dict.fromkeys(text for text in plain if text))
-    known = {text: at for at, text in enumerate(texts)}
-    return Column(texts, np.array([known.get(text, NOWHERE) for text in plain], np.int32)[place])
+class Coder:
+    """Takes the parts of a column one after the other; nothing else is kept of them than places."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._places: list[Places] = []
+        self._seed = secrets.randbits(64)
+        self._slots: _Slots | None = _Slots()
+
+    def add(self, cells: pl.Series) -> None:
+        """The next rows."""
+        if cells.dtype.is_nested() or cells.dtype == pl.Object:
+            raise SourceError(f"column {cells.name!r} holds lists or objects, not names or answers")
+        numbers = cells.dtype.is_float()
+        cells = (cells.fill_nan(None) if numbers else cells).cast(pl.String)
+        keys = cells.hash(self._seed).to_numpy()
+        self._places.append(self._of(cells, keys, numbers))
+
+    def column(self) -> Column:
+        """All rows so far."""
+        return Column(list(self._known), np.concatenate(self._places))
+
+    def _of(self, cells: pl.Series, keys: Keys, numbers: bool) -> Places:
+        starts = _starts(keys)
+        if starts is not None:
+            of_runs = self._of(cells.gather(starts), keys[starts], numbers)
+            return np.repeat(of_runs, np.diff(starts, append=len(keys)))
+        if self._slots is not None:
+            found = self._slots.places(keys, lambda rows: self._named(cells.gather(rows), numbers))
+            if found is not None:
+                return found
+            self._slots = None
+        first, place = _many(keys) or _of_categories(cells)
+        return self._named(cells.gather(first), numbers).take(place)
+
+    def _named(self, texts: pl.Series, numbers: bool) -> Places:
+        """The place of each of these texts, the new ones among them at the end."""
+        known, out = self._known, []
+        for text in texts.to_list():
+            plain = (text or "").strip()
+            if numbers:  # 4.0 is 4
+                plain = "0" if plain == "-0.0" else plain.removesuffix(".0")
+            out.append(known.setdefault(plain, len(known)) if plain else NOWHERE)
+        return np.array(out, np.int32)
 
 
 def combined(columns: list[Column]) -> tuple[NDArray[np.intp], Places]:
@@ -73,53 +108,56 @@ def combined(columns: list[Column]) -> tuple[NDArray[np.intp], Places]:
     key = np.zeros(len(columns[0].place), np.uint64)
     for one in columns:
         key = key * np.uint64(len(one.texts) + 1) + (one.place + 1).astype(np.uint64)
-    return _of_keys(key)
+    first: list[int] = []
+
+    def note(rows: NDArray[np.intp]) -> Places:
+        first.extend(rows.tolist())
+        return np.arange(len(first) - len(rows), len(first), dtype=np.int32)
+
+    place = _Slots().places(key, note)
+    if place is not None:
+        return np.array(first, np.intp), place
+    found = _many(key)
+    if found is None:
+        unique, codes = np.unique(key, return_inverse=True)
+        found = _in_order(codes, len(unique))
+    return found
 
 
-def _as_text(cells: pl.Series) -> pl.Series:
-    if cells.dtype.is_nested() or cells.dtype == pl.Object:
-        raise SourceError(f"column {cells.name!r} holds lists or objects, not names or answers")
-    if cells.dtype.is_float():
-        cells = cells.fill_nan(None)
-        given = cells.drop_nulls()
-        if bool((given == given.round()).all()):  # 4.0 is 4
-            cells = cells.cast(pl.Int64, strict=False)
-    return cells.cast(pl.String)
+# -- how rows with the same text are found
 
 
-def _of_texts(cells: pl.Series) -> tuple[NDArray[np.intp], Places]:
-    """The row in which each different text comes first, and the place of each row's text."""
-    keys = cells.hash(secrets.randbits(64)).to_numpy()
-    starts = _starts(keys)
-    if starts is not None:
-        first, place = _of_texts(cells.gather(starts)) if len(starts) > 1 else _only()
-        return starts[first], _repeated(place, starts, len(keys))
-    found = _few(keys) or _many(keys)
-    if found is not None:
-        return found
-    codes = cells.cast(pl.Categorical).to_physical()
-    size = (codes.max() or 0) + 1  # type: ignore[operator]
-    return _in_order(codes.fill_null(size).to_numpy(), int(size) + 1)
+class _Slots:
+    """A table in which each key has a slot of its own, as long as no two need the same one."""
+
+    def __init__(self) -> None:
+        self._key = np.arange(_SLOTS, dtype=np.uint64) ^ np.uint64(1)  # none that belongs there
+        self._place = np.full(_SLOTS, NOWHERE, np.int32)
+        self._taken = np.zeros(_SLOTS, np.bool_)
+
+    def places(self, keys: Keys, name: Callable[[NDArray[np.intp]], Places]) -> Places | None:
+        """The place of each row; ``name`` gives places to rows with a key that is new.
+
+        Every key is compared with the one in its slot, a block at a time that stays near the
+        processor. None if two keys would need the same slot.
+        """
+        out = np.empty(len(keys), np.int32)
+        for start in range(0, len(keys), _BLOCK):
+            mine = keys[start : start + _BLOCK]
+            slots = (mine & np.uint64(_SLOTS - 1)).view(np.int64)
+            new = np.flatnonzero(self._key.take(slots) != mine)
+            if len(new):
+                rows = new[np.sort(np.unique(mine[new], return_index=True)[1])]
+                at = slots[rows]
+                if self._taken[at].any() or len(np.unique(at)) < len(at):
+                    return None
+                self._key[at], self._place[at] = mine[rows], name(rows + start)
+                self._taken[at] = True
+            self._place.take(slots, out=out[start : start + _BLOCK], mode="clip")
+        return out
 
 
-def _of_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Places]:
-    """The same of numbers."""
-    starts = _starts(keys)
-    if starts is not None:
-        first, place = _of_keys(keys[starts]) if len(starts) > 1 else _only()
-        return starts[first], _repeated(place, starts, len(keys))
-    found = _few(keys) or _many(keys)
-    if found is not None:
-        return found
-    unique, codes = np.unique(keys, return_inverse=True)
-    return _in_order(codes, len(unique))
-
-
-def _only() -> tuple[NDArray[np.intp], Places]:
-    return np.zeros(1, np.intp), np.zeros(1, np.int32)
-
-
-def _starts(keys: NDArray[np.uint64]) -> NDArray[np.intp] | None:
+def _starts(keys: Keys) -> NDArray[np.intp] | None:
     """Where runs of the same key begin, if runs are long."""
     other = keys[1:] != keys[:-1]
     if (np.count_nonzero(other) + 1) * _RUN > len(keys):
@@ -127,36 +165,11 @@ def _starts(keys: NDArray[np.uint64]) -> NDArray[np.intp] | None:
     return np.concatenate([[0], np.flatnonzero(other) + 1])
 
 
-def _repeated(place: Places, starts: NDArray[np.intp], rows: int) -> Places:
-    return np.repeat(place, np.diff(starts, append=rows))
+def _many(keys: Keys) -> tuple[NDArray[np.intp], Places] | None:
+    """Where each key comes first, and the place of each row.
 
-
-def _few(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Places] | None:
-    """Keys by a table in which each has a slot of its own; None if two would need the same one.
-
-    Every row's key is compared with the one in its slot, a block at a time that stays near the
-    processor.
+    In three rounds: a key that lost its slot to another tries one of the next table.
     """
-    in_slot = np.arange(_SLOTS, dtype=np.uint64) ^ np.uint64(1)  # no key that belongs there
-    place_in_slot = np.full(_SLOTS, NOWHERE, np.int32)
-    place, first = np.empty(len(keys), np.int32), np.zeros(0, np.intp)
-    for start in range(0, len(keys), _BLOCK):
-        mine = keys[start : start + _BLOCK]
-        slots = (mine & np.uint64(_SLOTS - 1)).view(np.int64)
-        new = np.flatnonzero(in_slot.take(slots) != mine)
-        if len(new):
-            rows = new[np.sort(np.unique(mine[new], return_index=True)[1])]
-            if (place_in_slot[slots[rows]] >= 0).any() or len(np.unique(slots[rows])) < len(rows):
-                return None
-            in_slot[slots[rows]] = mine[rows]
-            place_in_slot[slots[rows]] = np.arange(len(first), len(first) + len(rows))
-            first = np.concatenate([first, rows + start])
-        place_in_slot.take(slots, out=place[start : start + _BLOCK], mode="clip")
-    return first, place
-
-
-def _many(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Places] | None:
-    """The same in three rounds: a key that lost its slot to another tries one of the next table."""
     if len(keys) < _LONG:  # the tables would be larger than the keys
         return None
     codes, size = np.empty(len(keys), np.int64), 1 << 21
@@ -172,6 +185,12 @@ def _many(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Places] | None:
         if not len(left):
             return _in_order(codes, (number + 1) * size)
     return None
+
+
+def _of_categories(cells: pl.Series) -> tuple[NDArray[np.intp], Places]:
+    codes = cells.cast(pl.Categorical).to_physical()
+    size = (codes.max() or 0) + 1  # type: ignore[operator]
+    return _in_order(codes.fill_null(size).to_numpy(), int(size) + 1)
 
 
 def _in_order(codes: NDArray[Any], size: int) -> tuple[NDArray[np.intp], Places]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "created_at", "date"),
 }  # fmt: skip
 """What a column may be called, the first name being ours."""
+_ROWS = 4_000_000
+"""Rows of a large file that are read at a time."""
 SLICES = ("round", "rubric", "time")
 SHEET_ONLY = ("answers", "flags")
 """Fields of a sheet that are no answers."""
@@ -48,11 +50,11 @@ class Reading:
     anonymous: bool = False
 
 
-def frame_of(path: Path, encoding: str | None) -> pl.DataFrame:
-    """A file as it is, every record a row."""
+def frames_of(path: Path, encoding: str | None) -> Iterator[pl.DataFrame]:
+    """A file as it is, every record a row; a large one in parts."""
     if file_kind(path) == "parquet":
-        frames = list(parquet_frames(path, rows=1_000_000))
-        return pl.concat(frames) if frames else pl.DataFrame()
+        yield from parquet_frames(path, rows=_ROWS)
+        return
     records = read_records(path, encoding)
     rows: list[dict[str, Any]] = []
     faults = []
@@ -66,7 +68,7 @@ def frame_of(path: Path, encoding: str | None) -> pl.DataFrame:
     if faults:
         raise RecordError(faults)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    yield pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
 def _cells(record: Mapping[str, Any]) -> dict[str, str | None]:
@@ -106,9 +108,9 @@ def named(frame: pl.DataFrame, how: Reading, source: str) -> pl.DataFrame:
     )
 
 
-def long_form(frame: pl.DataFrame, how: Reading, source: str) -> pl.DataFrame:
-    """One row an answer, every cell text, with the number of the record it comes from."""
-    frame = frame.with_row_index("_record", 1)
+def long_form(frame: pl.DataFrame, how: Reading, source: str, record: int = 1) -> pl.DataFrame:
+    """One row an answer, with the number of its record, of which the first is ``record``."""
+    frame = frame.with_row_index("_record", record)
     if "item" not in frame.columns:
         raise SourceError(
             f"{source}: which column names the item? Say --columns item=NAME (there are: "

@@ -7,7 +7,7 @@ themselves: numbers order as numbers, other answers only in the order the user g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import prod
@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from calibrant.core.errors import Fault, RecordError, SourceError
 from calibrant.core.ids import NAME_RULE, PLAIN_NAME, read_name
-from calibrant.formats.places import Column, Places, column, combined
-from calibrant.formats.rating_columns import SLICES, Reading, frame_of, long_form, named
+from calibrant.formats.ahead import ahead
+from calibrant.formats.places import Coder, Column, Places, combined
+from calibrant.formats.rating_columns import SLICES, Reading, frames_of, long_form, named
 from calibrant.formats.rulers import ALL, NA_MARK, WRONG, number_of, values_of
-from calibrant.stats.agreement import Ruler
 from calibrant.stats.counts import ABSENT
 from calibrant.stats.runs import Codes
+from calibrant.stats.weights import Ruler
 
 MOST_FAULTS = 20
 """Rows named of each mistake."""
@@ -41,7 +42,8 @@ class CriterionTable:
 
     name: str
     codes: Codes
-    """Shape (R, N): the place of the answer on the scale, ``NA_MARK``, or ``ABSENT``."""
+    """Shape (R, N): the place of the answer on the scale, the number of places for NA, or
+    ``ABSENT``."""
     ruler: Ruler
     has_na: bool
 
@@ -73,28 +75,40 @@ class RatingTable:
 
 def read_rating_file(path: Path, how: Reading, encoding: str | None = None) -> RatingTable:
     """The ratings in a file."""
-    return rating_table(frame_of(path, encoding), how, str(path))
+    return _table(ahead(frames_of(path, encoding)), how, str(path))
 
 
 def rating_table(frame: pl.DataFrame, how: Reading, source: str) -> RatingTable:
     """The ratings in a frame."""
-    if not frame.height:
+    return _table([frame], how, source)
+
+
+def _table(frames: Iterable[pl.DataFrame], how: Reading, source: str) -> RatingTable:
+    """The ratings in frames that follow one another."""
+    coders: dict[str, Coder] = {}
+    records, record = [], 1
+    with ThreadPoolExecutor(2) as pool:
+        for frame in frames:
+            long = long_form(named(frame, how, source), how, source, record)
+            record += frame.height
+            records.append(long.drop_in_place("_record").to_numpy())
+            for name in long.columns:
+                coders.setdefault(name, Coder())
+            list(pool.map(lambda cells: coders[cells.name].add(cells), long))
+    if record == 1:
         raise SourceError(f"{source}: the table is empty")
-    long = long_form(named(frame, how, source), how, source)
-    return _Table(long, how, source).build()
+    columns = {name: coder.column() for name, coder in coders.items()}
+    return _Table(np.concatenate(records), columns, how, source).build()
 
 
 class _Table:
     """Builds codes from long rows; whatever is wrong is told with its rows."""
 
-    def __init__(self, rows: pl.DataFrame, how: Reading, source: str) -> None:
-        self.how, self.source = how, source
-        self.anonymous = how.anonymous or "rater" not in rows.columns
-        self.record: NDArray[Any] = rows["_record"].to_numpy()
-        names = [name for name in rows.columns if name != "_record"]
-        with ThreadPoolExecutor(2) as pool:
-            found = pool.map(column, [rows[name] for name in names])
-            self.columns: dict[str, Column] = dict(zip(names, found, strict=True))
+    def __init__(
+        self, record: NDArray[Any], columns: dict[str, Column], how: Reading, source: str
+    ) -> None:
+        self.record, self.columns, self.how, self.source = record, columns, how, source
+        self.anonymous = how.anonymous or "rater" not in columns
         self.excluded: list[dict[str, Any]] = []
 
     def build(self) -> RatingTable:
@@ -110,17 +124,16 @@ class _Table:
         self._first_occasion()
         kinds = self._kinds()
         units, unit_of = self._units()
-        cells, used = self._cells(unit_of, units.height)
+        cells = self._cells(unit_of, units.height)
         tables = [
-            self._criterion(name, part, np.flatnonzero(mine))
-            for name, part, mine in zip(columns["criterion"].texts, cells, used, strict=True)
-            if mine.any()
+            self._criterion(name, part)
+            for name, part in zip(columns["criterion"].texts, cells, strict=True)
         ]
         raters = tuple(columns["rater"].texts)
         return RatingTable(raters, kinds, units, tables, self.anonymous, self.excluded)
 
-    def _cells(self, unit_of: Places, units: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Answers by criterion, rater and unit; and which criterion has which answers.
+    def _cells(self, unit_of: Places, units: int) -> NDArray[Any]:
+        """Answers by criterion, rater and unit.
 
         An answer is its place among all answers, and the number of these where there is none.
         """
@@ -133,27 +146,28 @@ class _Table:
                 "items are more than can be held; compare fewer at a time"
             )
         cells = np.full(prod(shape), answers, np.min_scalar_type(answers))
-        used = np.zeros(shape[0] * answers, np.bool_)
         for start in range(0, len(unit_of), _BLOCK):  # in parts that stay near the processor
             part = slice(start, start + _BLOCK)
-            mine, given = criterion.place[part].astype(np.intp), answer.place[part]
-            used[mine * answers + given] = True
-            cells[(mine * shape[1] + rater.place[part]) * units + unit_of[part]] = given
+            row = criterion.place[part].astype(np.intp) * shape[1] + rater.place[part]
+            cells[row * units + unit_of[part]] = answer.place[part]
         if np.count_nonzero(cells != answers) < len(unit_of):
             self._refuse_repeats(unit_of)
-        return cells.reshape(shape), used.reshape(shape[0], answers)
+        return cells.reshape(shape)
 
-    def _criterion(self, name: str, places: NDArray[Any], used: NDArray[np.intp]) -> CriterionTable:
+    def _criterion(self, name: str, places: NDArray[Any]) -> CriterionTable:
         """Places among all answers become codes on the scale of the criterion."""
         answers = self.columns["answer"].texts
+        used = np.flatnonzero(
+            np.bincount(places.reshape(-1), minlength=len(answers))[: len(answers)]
+        )
         values = values_of(self.how, self.source, name, [answers[one] for one in used])
         code = np.full(len(answers) + 1, ABSENT, np.uint8)
-        code[used] = values.codes
+        is_na = values.codes == NA_MARK
+        code[used] = np.where(is_na, len(values.ruler.labels), values.codes)
         wrong = used[values.codes == WRONG]
         if len(wrong):
             self._refuse_answers(name, wrong)
-        codes = code.take(places)
-        return CriterionTable(name, codes, values.ruler, bool((values.codes == NA_MARK).any()))
+        return CriterionTable(name, code.take(places), values.ruler, bool(is_na.any()))
 
     # -- names
 
@@ -279,6 +293,15 @@ class _Table:
 
 
 _BLOCK = 1 << 15
+_FEW = 32
+"""Answers up to which looking for each is quicker than counting all."""
+
+
+def _used(places: NDArray[Any], answers: int) -> NDArray[np.intp]:
+    """Which answers were given."""
+    if answers > _FEW:
+        return np.flatnonzero(np.bincount(places.reshape(-1), minlength=answers)[:answers])
+    return np.flatnonzero([(places == one).any() for one in range(answers)])
 
 
 def _ranks(texts: Sequence[str]) -> NDArray[np.int64]:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from calibrant.core.answer import ERROR, NA, Given, NotApplicable
 from calibrant.core.errors import SourceError, UnknownName
 from calibrant.formats.rating_columns import Reading
-from calibrant.stats.agreement import Ruler
 from calibrant.stats.counts import ABSENT, MOST_VALUES
-from calibrant.stats.weights import Level
+from calibrant.stats.weights import Level, Ruler
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric

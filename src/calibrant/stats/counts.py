@@ -8,7 +8,7 @@ not grow with the number of items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ MOST_VALUES = 254
 """Answers a scale may have."""
 _DENSE = 1 << 22
 """Combinations up to which patterns are counted in one array."""
+_OFTEN = 8
+"""Items of a pattern, on average, from which patterns are looked at instead of items."""
 _WORDS = 1_000
 """Words of a plane of bits in one block: as many bits as a count of 16 bits can hold."""
 _PLANE_WORDS = 1 << 18
@@ -35,7 +37,7 @@ class Patterns:
     codes: Codes
     """Shape (R, U)."""
     times: NDArray[np.int64]
-    """Shape (U,)."""
+    """Shape (U,), or (S, U) for S samples with the same patterns."""
 
     @property
     def items(self) -> int:
@@ -65,24 +67,42 @@ class Counts:
 
 def patterns(codes: Codes, values: int) -> Patterns:
     """The unique columns of ``codes``; raters are told apart."""
+    return grouped(codes, values)[0]
+
+
+def grouped(codes: Codes, values: int) -> tuple[Patterns, Callable[[], NDArray[Any]]]:
+    """The unique columns of ``codes``, and what tells the place of each item's among them."""
     raters = len(codes)
-    if (values + 1) ** raters <= _DENSE:
+    if dense(raters, values):
         digits = np.minimum(codes, np.uint8(values))  # absent is the last digit
         radix = (values + 1) ** np.arange(raters)
         return _decoded(_key(digits, radix), (values + 1) ** raters, values, radix)
     rows = np.ascontiguousarray(codes.T)
     whole = rows.view(np.dtype((np.void, raters))).reshape(-1)
-    unique, times = np.unique(whole, return_counts=True)
+    unique, place, times = np.unique(whole, return_inverse=True, return_counts=True)
     found = unique.view(np.uint8).reshape(len(unique), raters).T
-    return Patterns(np.ascontiguousarray(found), times)
+    return Patterns(np.ascontiguousarray(found), times), lambda: place
 
 
-def _decoded(keys: NDArray[Any], size: int, values: int, radix: NDArray[np.int64]) -> Patterns:
+def dense(raters: int, values: int) -> bool:
+    """Whether patterns are so few that they are counted in one array."""
+    return bool((values + 1) ** raters <= _DENSE)
+
+
+def _decoded(
+    keys: NDArray[Any], size: int, values: int, radix: NDArray[np.int64]
+) -> tuple[Patterns, Callable[[], NDArray[Any]]]:
     times = np.bincount(keys, minlength=size)
     present = np.flatnonzero(times)
     digits = present[None, :] // radix[:, None] % (values + 1)
     codes = np.where(digits == values, ABSENT, digits).astype(np.uint8)
-    return Patterns(codes, times[present])
+
+    def places() -> NDArray[Any]:
+        place = np.zeros(size, np.min_scalar_type(len(present)))
+        place[present] = np.arange(len(present))
+        return place.take(keys)
+
+    return Patterns(codes, times[present]), places
 
 
 def _key(digits: NDArray[Any], radix: Sequence[int] | NDArray[np.int64]) -> NDArray[Any]:
@@ -146,3 +166,18 @@ def pair_tables(codes: Codes, values: int) -> NDArray[np.int64]:
     later = np.triu_indices(raters, 1)
     out[later[1], later[0]] = out[later].swapaxes(-1, -2)
     return out
+
+
+def pair_tables_of(found: Patterns, values: int) -> NDArray[np.int64]:
+    """The same of patterns, for each sample: shape (S, R, R, K, K)."""
+    times = np.atleast_2d(found.times)
+    raters, patterns_ = found.codes.shape
+    if patterns_ * _OFTEN > found.items:  # hardly any two items alike
+        spread = [np.repeat(found.codes, one, axis=1) for one in times]
+        return np.stack([pair_tables(codes, values) for codes in spread])
+    hits = found.codes[:, None, :] == np.arange(values, dtype=np.uint8)[:, None]  # (R, K, U)
+    flat = hits.reshape(raters * values, patterns_).astype(np.float64)
+    tables = np.stack([(flat * one) @ flat.T for one in times])
+    shape = len(times), raters, values, raters, values
+    counted: NDArray[np.int64] = np.rint(tables).astype(np.int64)
+    return counted.reshape(shape).swapaxes(2, 3)

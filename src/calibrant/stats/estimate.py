@@ -16,6 +16,16 @@ where a sample shows no disagreement; by two methods, the wider limits, where it
 none, or next to nothing but."""
 
 
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How intervals are made."""
+
+    method: Method | None = None
+    """None: resampled below a thousand items on a scale that is not wide, else from the standard
+    error."""
+    seed: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """One coefficient of one table of ratings."""

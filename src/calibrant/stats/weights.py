@@ -7,6 +7,7 @@ an interval or ratio scale.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,28 @@ Matrix: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 Weights: TypeAlias = Literal["linear", "quadratic", "ordinal"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """What the codes of a table stand for."""
+
+    labels: tuple[str, ...]
+    """By code."""
+    level: Level
+    points: Matrix
+    """Places or numbers by code, shape (K,)."""
+    numeric: bool
+    """Whether the points are numbers that may be averaged."""
+
+    def same_as(self, other: Ruler) -> bool:
+        """Whether codes mean the same on both."""
+        return (
+            self.labels == other.labels
+            and self.level == other.level
+            and self.numeric == other.numeric
+            and np.array_equal(self.points, other.points)
+        )
 
 
 def identity(values: int) -> Matrix:
