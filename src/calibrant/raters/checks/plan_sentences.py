@@ -1,0 +1,129 @@
+"""Sentences of a plan, read by rules over the labels of lexicons.
+
+A rule names labels that must all stand in one sentence, in order where it says how near, and
+labels that speak against it. Rules only propose: what they find is quoted for somebody to confirm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from calibrant.raters.checks.language import NOT_COVERED
+from calibrant.raters.checks.parts import Part
+from calibrant.raters.checks.reading import Hit, Reading
+from calibrant.raters.checks.signal import ProposeFlag, Signal, Span
+
+FRAMES = "plan-frames-en"
+"""What a sentence does with what it names: a job title, a report, a course, a denial."""
+LATER = "later"
+"""The label of words that open a clause of purpose or time: *before you apply for the post*."""
+ABOUT_WORK = frozenset(("role", "subject"))
+"""Labels that say nothing about a sentence if they stand in such a clause."""
+
+
+_CLAUSE_END = re.compile(r"[,;:]")
+
+
+class Rule(NamedTuple):
+    """Labels of one sentence that together mean something."""
+
+    needs: tuple[str, ...]
+    unless: frozenset[str] = frozenset()
+    within: int | None = None
+    """If given, the needed labels stand in this order with at most so many words in between."""
+
+
+class Raised(NamedTuple):
+    """A sentence in which a rule holds."""
+
+    part: Part
+    hits: tuple[Hit, ...]
+
+
+def rule(*needs: str, unless: str = "", within: int | None = None) -> Rule:
+    """A rule, with the labels against it as one text."""
+    return Rule(needs, frozenset(unless.split()), within)
+
+
+def raised(reading: Reading, lexicons: Sequence[str], rules: Sequence[Rule]) -> list[Raised]:
+    """The sentences of actions in which a rule holds, in order."""
+    by_sentence: dict[tuple[int, int], list[Hit]] = defaultdict(list)
+    for lexicon in lexicons:
+        for hit in reading.hits(lexicon, "action"):
+            start, _ = reading.sentence_at(hit.part, hit.start)
+            by_sentence[hit.part.index, start].append(hit)
+    out = []
+    for _, hits in sorted(by_sentence.items()):
+        hits.sort(key=lambda hit: (hit.start, hit.end))
+        hits = _in_main_clause(reading, hits)
+        labels = {hit.label for hit in hits}
+        for one in rules:
+            if labels.issuperset(one.needs) and labels.isdisjoint(one.unless):
+                found = _nearby(reading, hits, one)
+                if found:
+                    out.append(Raised(hits[0].part, found))
+                    break
+    return out
+
+
+def _in_main_clause(reading: Reading, hits: list[Hit]) -> list[Hit]:
+    """The hits without job titles and courses that stand in a clause of purpose or time."""
+    opened = [hit for hit in hits if hit.label == LATER]
+    if not opened:
+        return hits
+    text = reading.low(opened[0].part)
+    return [
+        hit
+        for hit in hits
+        if hit.label not in ABOUT_WORK
+        or not any(
+            clause.start <= hit.start and not _CLAUSE_END.search(text, clause.end, hit.start)
+            for clause in opened
+        )
+    ]
+
+
+def _nearby(reading: Reading, hits: list[Hit], one: Rule) -> tuple[Hit, ...]:
+    """A hit for each label that the rule needs; empty where they are not near one another."""
+    first = [hit for hit in hits if hit.label == one.needs[0]]
+    if one.within is None:
+        rest = [next(hit for hit in hits if hit.label == label) for label in one.needs[1:]]
+        return (first[0], *rest)
+    for begin in first:
+        chain = [begin]
+        for label in one.needs[1:]:
+            after = (hit for hit in hits if hit.label == label and hit.start >= chain[-1].end)
+            follows = next(after, None)
+            if follows is None:
+                break
+            between = reading.low(begin.part)[chain[-1].end : follows.start]
+            if len(between.split()) > one.within:
+                break
+            chain.append(follows)
+        if len(chain) == len(one.needs):
+            return tuple(chain)
+    return ()
+
+
+def flag_signal(
+    reading: Reading, check: str, flag: str, found: Sequence[Raised], more: Iterable[Span] = ()
+) -> Signal:
+    """A proposed flag with the words it rests on; what is in another language is told apart."""
+    texts = reading.of("action")
+    outside = reading.uncovered(texts)
+    if outside and not found:
+        return Signal(check, flag, not_measured=NOT_COVERED)
+    spans = dict.fromkeys(hit.span for one in found for hit in one.hits)
+    return Signal(
+        check,
+        flag,
+        measured=len(found),
+        threshold=">= 1 sentence",
+        exceeded=bool(found),
+        spans=(*spans, *more),
+        suggestion=ProposeFlag(flag) if found else None,
+        note=f"{len(outside)} texts in a language not covered" if outside else "",
+    )
