@@ -8,13 +8,12 @@ from calibrant.core.errors import RecordError, UnknownName
 from calibrant.raters.checks.lexicon import (
     Entry,
     Lexicon,
-    inflected,
     lexicon,
     lexicon_names,
     read_lexicon,
-    variants,
 )
 from calibrant.raters.checks.matcher import Matcher
+from calibrant.raters.checks.phrase import inflected, read_phrase
 from calibrant.raters.checks.text import low
 
 
@@ -52,27 +51,42 @@ def test_regular_forms() -> None:
     assert inflected("wish") == ["wish", "wishes", "wished", "wishing"]
 
 
+def _ways(text: str) -> set[str]:
+    phrase = read_phrase(text, 4)
+    assert phrase.is_anchor
+    return set(phrase.anchors)
+
+
 def test_alternatives_gaps_and_contractions_are_spelt_out() -> None:
-    spelt = {one.pieces for one in variants("self(-| |)harm")}
-    assert spelt == {("self-harm",), ("self harm",), ("selfharm",)}
-    (gapped,) = variants("take ...2 pills")
-    assert (gapped.pieces, gapped.gaps) == (("take", "pills"), (2,))
-    assert {one.pieces for one in variants("don’t")} == {("don't",), ("dont",)}
+    assert _ways("self(-| |)harm") == {"self-harm", "self harm", "selfharm"}
+    assert _ways("don’t") == {"don't", "dont"}
+    assert _ways("(go|come (in|out))") == {"go", "come in", "come out"}
+    gapped = read_phrase("take ...2 pills", 4)
+    assert gapped.gaps == (2,)
+    assert read_phrase("take ... pills", 4).gaps == (4,)
+
+
+def test_the_anchor_is_what_is_told_apart_best() -> None:
+    phrase = read_phrase("(i|we) (do |) (hope|trust) (that|) you (all |)reconsider", 4)
+    assert set(phrase.anchors) == {"you all reconsider", "you reconsider"}
 
 
 @pytest.mark.parametrize(
-    "phrase", ["", "...", "a ...", "(a|b", "a|b", "(a (b|c))", "a* b", "~", "(a ... b|c)", "1~"]
-)
+    "phrase",
+    ["", "...", "a ...", "... a", "(a|b", "a|b", "a)", "a* b*c", "~", "(a ... b|c)", "1~", "(|)",
+     "(a|) (b|)", "a ... ... b"],
+)  # fmt: skip
 def test_a_phrase_that_cannot_be_read_is_refused(phrase: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        variants(phrase)
+        read_phrase(phrase, 4)
 
 
 def test_too_many_ways_are_refused_at_once() -> None:
-    with pytest.raises(ValueError, match="more than"):
-        variants(" ".join(["(a|b|c|d)"] * 30))
-    with pytest.raises(ValueError, match="more than"):
-        variants(" ".join(["go~"] * 30))
+    for text in ("(a|b|c|d)" * 30, f"({' '.join(['go~'] * 30)})"):
+        with pytest.raises(ValueError, match="more than"):
+            read_phrase(text, 4)
+    # words of their own are not multiplied
+    assert read_phrase(" ".join(["(a|b|c|d)"] * 30), 4).tokens
 
 
 def test_every_fault_of_a_lexicon_is_told() -> None:

@@ -41,6 +41,26 @@ def found(text: str, *phrases: str, **more: tuple[str, ...]) -> list[str]:
         ("leave all of the pills", "leave ... pills", ["leave all of the pills"]),
         ("leave now. Pills", "leave ... pills", []),
         ("leave one two three four five pills", "leave ... pills", []),
+        ("leave, please, the pills", "leave ... pills", ["leave, please, the pills"]),
+        ("leave pills", "leave ... pills", ["leave pills"]),
+        ("leave all\n\npills", "leave ... pills", []),
+        (
+            "I do hope you will see",
+            "(i|we) (do |really |) (hope|trust) you (will|) (see|know)",
+            ["I do hope you will see"],
+        ),
+        (
+            "We trust you know",
+            "(i|we) (do |really |) (hope|trust) you (will|) (see|know)",
+            ["We trust you know"],
+        ),
+        ("Wei trust you know", "(i|we) (do |really |) (hope|trust) you (will|) (see|know)", []),
+        ("we trust you knowing", "(i|we) (do |really |) (hope|trust) you (will|) (see|know)", []),
+        ("we trust, you know", "(i|we) (do |really |) (hope|trust) you (will|) (see|know)", []),
+        ("a better band of advisers", "better ... advis*", ["better band of advisers"]),
+        ("First, a word", "first (,|) a word", ["First, a word"]),
+        ("first a word", "first (,|) a word", ["first a word"]),
+        ("grateful, then", "(more|) grateful (,|for)", ["grateful,"]),
     ],
 )
 def test_phrases_are_found_where_they_stand(text: str, phrase: str, hits: list[str]) -> None:

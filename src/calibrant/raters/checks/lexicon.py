@@ -1,55 +1,26 @@
 """Lexicons: phrases as data, each with sentences that it must find and must not find.
 
-A phrase is words with a few signs of its own:
-
-    advise~           the regular English forms: advise, advises, advised, advising
-    prescrib*         any word that begins so
-    self(-| |)harm    alternatives, one of which may be nothing
-    stop ... tablets  up to ``gap`` words of the same sentence in between; ``...2`` says how many
-
-Phrases are compared in small letters and with plain signs. A lexicon refuses keys it does not
-know, phrases that cannot be read and entries without sentences for and against.
+``phrase.py`` tells what a phrase may say. A lexicon refuses keys it does not know, phrases that
+cannot be read and entries without sentences for and against.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from itertools import product
-from math import prod
 from typing import Any
 
 import yaml
 
 from calibrant.core.errors import Fault, RecordError, UnknownName
 from calibrant.core.ids import content_hash
-from calibrant.raters.checks.text import low
+from calibrant.raters.checks.phrase import read_phrase
 
 GAP = 4
-MAX_VARIANTS = 5_000
 _KEYS = frozenset(("id", "language", "version", "what", "gap", "entries", "exceptions"))
 _ENTRY_KEYS = frozenset(("phrase", "phrases", "label", "for", "against", "unless"))
-_GAP = re.compile(r"\s*\.\.\.(\d*)\s*")
-_CHOICE = re.compile(r"\(([^()]*)\)")
-_BARE = {
-    "n't": "nt", "i'm": "im", "i've": "ive", "you're": "youre", "you've": "youve",
-    "that's": "thats", "it's": "its", "they're": "theyre", "what's": "whats", "let's": "lets",
-}  # fmt: skip
-"""Contractions that people also write without the apostrophe, where that is no other word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One way to say a phrase: pieces that follow one another, with gaps between them."""
-
-    pieces: tuple[str, ...]
-    open_ends: tuple[bool, ...]
-    """For each piece, whether its last word may go on."""
-    gaps: tuple[int, ...]
-    """How many words may stand before each piece but the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +54,6 @@ class Lexicon:
         """Content hash of what decides hits: sentences that test it do not count."""
         said = [(one.phrases, one.label, one.unless) for one in self.entries]
         return content_hash([self.id, self.language, self.gap, said, self.exceptions])
-
-    def variants(self, phrase: str) -> tuple[Variant, ...]:
-        """Every way to say one of its phrases."""
-        return variants(phrase, self.gap)
 
 
 # -- reading
@@ -192,85 +159,7 @@ def _texts(listed: Any, place: str, faults: list[Fault], phrases: bool = True) -
     if phrases:
         for one in listed:
             try:
-                variants(one)
+                read_phrase(one, GAP)
             except ValueError as error:
                 faults.append(Fault(str(error), place))
     return tuple(listed)
-
-
-# -- phrases
-
-
-def variants(phrase: str, gap: int = GAP) -> tuple[Variant, ...]:
-    """Every way to say a phrase."""
-    found: dict[Variant, None] = {}
-    for spelt in _choices(low(phrase)):
-        pieces = _GAP.split(spelt)
-        if not all(piece.strip() for piece in pieces[::2]):
-            raise ValueError(f"{phrase!r}: words must stand on both sides of a gap, or no gap")
-        gaps = tuple(int(said) if said else gap for said in pieces[1::2])
-        for ways in product(*(_forms(" ".join(piece.split())) for piece in pieces[::2])):
-            open_ends = tuple(way.endswith("*") for way in ways)
-            bare = tuple(way.rstrip("*") for way in ways)
-            if any("*" in way or "~" in way or not way.strip("'-") for way in bare):
-                raise ValueError(f"{phrase!r}: * and ~ stand at the end of a word, * of the last")
-            found[Variant(bare, open_ends, gaps)] = None
-            if len(found) > MAX_VARIANTS:
-                raise ValueError(f"{phrase!r}: more than {MAX_VARIANTS} ways to say it")
-    return tuple(found)
-
-
-def _choices(phrase: str) -> list[str]:
-    """Alternatives written out; brackets do not nest."""
-    pieces = _CHOICE.split(phrase)
-    if any(sign in piece for piece in pieces[::2] for sign in "()|"):
-        raise ValueError(f"{phrase!r}: alternatives are written (this|that), without nesting")
-    if any("..." in piece for piece in pieces[1::2]):
-        raise ValueError(f"{phrase!r}: a gap stands outside of brackets")
-    options = [piece.split("|") if at % 2 else [piece] for at, piece in enumerate(pieces)]
-    return list(dict.fromkeys(map("".join, _products(phrase, options))))
-
-
-def _products(phrase: str, options: list[list[str]]) -> Iterator[tuple[str, ...]]:
-    """Every choice of one from each, if they are not too many."""
-    if prod(map(len, options)) > MAX_VARIANTS:
-        raise ValueError(f"{phrase!r}: more than {MAX_VARIANTS} ways to say it")
-    return product(*options)
-
-
-def _forms(piece: str) -> list[str]:
-    """A piece with its inflected words in all forms, and contractions with no apostrophe."""
-    options = [inflected(word[:-1]) if word.endswith("~") else [word] for word in piece.split()]
-    spelt = list(map(" ".join, _products(piece, options)))
-    return spelt + [bare for bare in map(_bare, spelt) if bare not in spelt]
-
-
-def _bare(text: str) -> str:
-    if "'" in text:
-        for contraction, bare in _BARE.items():
-            text = re.sub(rf"{contraction}(?![^\W_])", bare, text)
-    return text
-
-
-_DOUBLED = re.compile(r"[^aeiou][aeiou][bdgklmnprt]")
-_SYLLABLES = re.compile(r"[aeiouy]+")
-
-
-def inflected(word: str) -> list[str]:
-    """The regular forms of an English verb or noun; irregular ones must be stated."""
-    if not word.isalpha() or len(word) < 2:
-        raise ValueError(f"{word!r}: only a word of letters has regular forms")
-    if word.endswith("ie"):
-        return [word, word + "s", word + "d", word[:-2] + "ying"]
-    if word.endswith("ee"):
-        return [word, word + "s", word + "d", word + "ing"]
-    if word.endswith("e"):
-        return [word, word + "s", word + "d", word[:-1] + "ing"]
-    if word.endswith("y") and word[-2] not in "aeiou":
-        return [word, word[:-1] + "ies", word[:-1] + "ied", word + "ing"]
-    plural = word + ("es" if word.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
-    forms = [word, plural, word + "ed", word + "ing"]
-    if len(_SYLLABLES.findall(word)) == 1 and _DOUBLED.fullmatch(word[-3:]):
-        # stop, stopped: one short syllable doubles its last letter
-        return [word, plural, word + word[-1] + "ed", word + word[-1] + "ing"]
-    return forms

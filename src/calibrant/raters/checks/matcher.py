@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from calibrant.raters.checks.lexicon import Lexicon, Variant
+from calibrant.raters.checks.lexicon import Lexicon
+from calibrant.raters.checks.phrase import Phrase, read_phrase
 
 _NO_WIDTH = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -24,7 +25,6 @@ _OUT = "\x01"
 """Stands for signs that are left out of the scan."""
 _DENSE = 400_000
 """Letters of all patterns up to which the faster kind of automaton is not too large."""
-_SENTENCE_BREAK = re.compile(r"[.!?](?=\s)|  |\x00")
 BREAK = "\x00"
 """Stands between texts that are scanned together; no phrase holds it."""
 
@@ -39,21 +39,23 @@ class Found(NamedTuple):
     label: str
 
 
-class _Target(NamedTuple):
-    """What a pattern of the automaton is a piece of."""
+class _Owner(NamedTuple):
+    """Whose phrase it is."""
 
-    phrase: int
-    piece: int
-    open_end: bool
-
-
-class _Phrase(NamedTuple):
     lexicon: str
     entry: int
     """``-1`` for a phrase that undoes hits of all entries."""
     label: str
     undoes: bool
-    gaps: tuple[int, ...]
+
+
+class _Target(NamedTuple):
+    """What a pattern of the automaton is the anchor of."""
+
+    owner: _Owner
+    phrase: Phrase | None
+    """``None`` where there is nothing but the anchor."""
+    open_end: bool
 
 
 class Matcher:
@@ -61,34 +63,26 @@ class Matcher:
 
     def __init__(self, lexicons: Iterable[Lexicon]) -> None:
         self.lexicons = tuple(dict.fromkeys(lexicons))
-        self._phrases: list[_Phrase] = []
         self._targets: list[list[_Target]] = []
         self._patterns: dict[str, int] = {}
         for one in self.lexicons:
             for at, entry in enumerate(one.entries):
-                for phrase in entry.phrases:
-                    self._add(one, at, entry.label, phrase, undoes=False)
-                for phrase in entry.unless:
-                    self._add(one, at, "", phrase, undoes=True)
-            for phrase in one.exceptions:
-                self._add(one, -1, "", phrase, undoes=True)
+                found = _Owner(one.id, at, entry.label, False)
+                self._add(one, found, entry.phrases)
+                self._add(one, found._replace(undoes=True), entry.unless)
+            self._add(one, _Owner(one.id, -1, "", True), one.exceptions)
         self._automaton = _automaton(list(self._patterns))
 
-    def _add(self, one: Lexicon, entry: int, label: str, phrase: str, undoes: bool) -> None:
-        by_gaps: dict[tuple[int, ...], list[Variant]] = defaultdict(list)
-        for variant in one.variants(phrase):
-            by_gaps[variant.gaps].append(variant)
-        for gaps, spelt in by_gaps.items():
-            number = len(self._phrases)
-            self._phrases.append(_Phrase(one.id, entry, label, undoes, gaps))
-            for variant in spelt:
-                for at, piece in enumerate(variant.pieces):
-                    pattern = self._patterns.setdefault(piece, len(self._patterns))
-                    if pattern == len(self._targets):
-                        self._targets.append([])
-                    target = _Target(number, at, variant.open_ends[at])
-                    if target not in self._targets[pattern]:
-                        self._targets[pattern].append(target)
+    def _add(self, one: Lexicon, owner: _Owner, phrases: Iterable[str]) -> None:
+        for text in phrases:
+            phrase = read_phrase(text, one.gap)
+            rest = None if phrase.is_anchor else phrase
+            for anchor in phrase.anchors:
+                bare = anchor.removesuffix("*")
+                pattern = self._patterns.setdefault(bare, len(self._patterns))
+                if pattern == len(self._targets):
+                    self._targets.append([])
+                self._targets[pattern].append(_Target(owner, rest, bare != anchor))
 
     def scan(self, text: str) -> list[Found]:
         """Every hit in a text of small letters and plain signs, in order."""
@@ -97,27 +91,22 @@ class Matcher:
         scanned, cuts = _prepared(text)
         hits: list[Found] = []
         undone: list[Found] = []
-        pieces: dict[int, list[tuple[int, int, int]]] = {}
-        targets, phrases, last = self._targets, self._phrases, len(scanned)
+        targets, last = self._targets, len(scanned)
         for pattern, start, end in _matches(self._automaton, scanned):
             if start and scanned[start - 1] != " " and _goes_on_before(scanned, start):
                 continue
             closed = end == last or scanned[end] == " " or not _goes_on_after(scanned, end)
-            for number, piece, open_end in targets[pattern]:
+            for owner, phrase, open_end in targets[pattern]:
                 if not (closed or open_end):
                     continue
-                stop = end if closed else _end_of_word(scanned, end)
-                lexicon, entry, label, undoes, gaps = phrases[number]
-                if gaps:
-                    pieces.setdefault(number, []).append((piece, start, stop))
-                else:
-                    found = Found(start, stop, lexicon, entry, label)
-                    (undone if undoes else hits).append(found)
-        for number, found_pieces in pieces.items():
-            lexicon, entry, label, undoes, gaps = phrases[number]
-            for start, stop in _bridged(scanned, found_pieces, gaps):
-                found = Found(start, stop, lexicon, entry, label)
-                (undone if undoes else hits).append(found)
+                begin, stop = start, end if closed else _end_of_word(scanned, end)
+                if phrase is not None:
+                    place = phrase.around(scanned, begin, stop)
+                    if place is None:
+                        continue
+                    begin, stop = place
+                lexicon, entry, label, undoes = owner
+                (undone if undoes else hits).append(Found(begin, stop, lexicon, entry, label))
         if undone and hits:
             hits = _standing(hits, undone)
         hits = sorted(set(hits), key=_place)
@@ -171,37 +160,7 @@ def _end_of_word(text: str, end: int) -> int:
     return end if rest is None else rest.end()
 
 
-# -- gaps and exceptions
-
-
-def _bridged(
-    text: str, pieces: Sequence[tuple[int, int, int]], gaps: tuple[int, ...]
-) -> Iterable[tuple[int, int]]:
-    """Places where all pieces follow one another, with no more words between than allowed."""
-    by_number: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for number, start, end in pieces:
-        by_number[number].append((start, end))
-    chains = by_number[0]
-    for number, most in enumerate(gaps, 1):
-        chains = list(_joined(text, chains, sorted(by_number[number]), most))
-    return chains
-
-
-def _joined(
-    text: str, chains: list[tuple[int, int]], nexts: list[tuple[int, int]], most: int
-) -> Iterable[tuple[int, int]]:
-    """Each chain with the nearest piece that follows it."""
-    starts = [start for start, _ in nexts]
-    for begin, end in chains:
-        at = bisect_right(starts, end)
-        if at == len(nexts):
-            continue
-        start, stop = nexts[at]
-        if start - end > 40 * (most + 1):  # longer than the words could be
-            continue
-        between = text[end:start]
-        if len(between.split()) <= most and not _SENTENCE_BREAK.search(between):
-            yield begin, stop
+# -- exceptions
 
 
 def _standing(hits: list[Found], undone: list[Found]) -> list[Found]:

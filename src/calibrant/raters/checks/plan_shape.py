@@ -54,7 +54,7 @@ def plan_shape(reading: Reading, parameters: Values) -> Iterable[Signal]:
         threshold=f"likeness >= {parameters['likeness']:g}",
         exceeded=bool(pairs),
         criterion="clarity",
-        spans=tuple(reading.span(actions[at], 0, len(actions[at].text)) for at in repeated),
+        spans=tuple(reading.whole(actions[at]) for at in repeated),
         suggestion=Hint("clarity", f"actions say the same: {told}") if pairs else None,
         note=f"only the first {COMPARED} were compared" if len(actions) > COMPARED else "",
     )

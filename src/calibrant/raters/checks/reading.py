@@ -104,6 +104,11 @@ class Reading:
         """A place in a text."""
         return Span(part.name, start, end, part.text[start:end])
 
+    def whole(self, part: Part) -> Span:
+        """All of a text but the blanks around it."""
+        start = len(part.text) - len(part.text.lstrip())
+        return self.span(part, start, max(start, len(part.text.rstrip())))
+
     # -- what is counted in a text
 
     @cached_property
