@@ -13,6 +13,7 @@ from tests.formats.workbooks import save_rows
 
 from calibrant import RecordError, SourceError, agreement, load_rubric
 from calibrant.formats.agreement import agreement_of_file
+from calibrant.formats.agreement_view import blocks
 from calibrant.formats.rating_columns import Reading
 from calibrant.formats.rating_tables import rating_table
 from calibrant.formats.targets import AgreementTarget
@@ -321,3 +322,43 @@ def test_the_report_for_machines_has_the_promised_shape() -> None:
     json.dumps(told, allow_nan=False)
     frame = agreement(pl.DataFrame(long_rows()), level="nominal").to_frame()
     assert frame.height == len(told["estimates"])
+
+
+def test_a_notebook_shows_tables_and_takes_nothing_for_markup() -> None:
+    frame = pl.DataFrame(
+        {
+            "item": ["<i>1</i>", "<i>1</i>", "2", "2", "3", "3"],
+            "rater": ["<b>ann</b>", "bob"] * 3,
+            "answer": ["<script>", "NO", "NO", "NO", "<script>", "<script>"],
+        }
+    )
+    shown = agreement(frame, level="nominal", targets=["percent>=0.9"])._repr_html_()
+    assert "<table>" in shown and "krippendorff alpha" in shown and "not shown" in shown
+    assert "&lt;script&gt;" in shown and "&lt;i&gt;1&lt;/i&gt;" in shown
+    assert "<script" not in shown and "<i>" not in shown and "<b>" not in shown
+
+
+def test_what_is_being_done_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.parquet"
+    pl.DataFrame(
+        {"item": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "answer": ["x", "x", "y", "x"]}
+    ).write_parquet(path)
+    steps: list[str] = []
+    agreement_of_file(path, Reading(level="nominal"), on_step=steps.append)
+    assert steps == [
+        "reading ratings.parquet: 4 rows",
+        "comparing raters: 0 of 1 criteria done",
+    ]
+
+
+def test_the_target_that_is_furthest_away_comes_first() -> None:
+    rows = [
+        {"item": str(n), "rater": who, "criterion": name, "answer": n % 2 if n % apart else at}
+        for n in range(40)
+        for at, who in enumerate(("ann", "bob"))
+        for name, apart in (("good", 20), ("bad", 2), ("middling", 5))
+    ]
+    found = agreement(pl.DataFrame(rows), level="nominal", targets=["percent>=0.9"])
+    table = next(one for one in blocks(found) if one.title.startswith("Targets"))
+    assert [row[1] for row in table.rows] == ["bad", "middling", "good"]
+    assert {one.criterion for one in found.estimates} == {"good", "bad", "middling", None}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from calibrant.cli.terminal import (
-    bar,
     console,
     output_option,
     show_json,
@@ -20,13 +23,6 @@ from calibrant.cli.terminal import (
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
     from calibrant.formats.agreement import AgreementReport
-    from calibrant.formats.targets import TargetResult
-    from calibrant.stats.estimate import Estimate
-
-FULL = 3
-"""Criteria up to which every coefficient is shown."""
-MOST_SHOWN = 12
-"""Rows of a table on a terminal."""
 
 
 @click.command()
@@ -104,7 +100,10 @@ def agree(
         anonymous=anonymous_raters,
     )
     design = Design(method, seed)  # type: ignore[arg-type]
-    found = agreement_of_file(ratings, how, targets=targets, design=design, encoding=encoding)
+    with _steps() as say:
+        found = agreement_of_file(
+            ratings, how, targets=targets, design=design, encoding=encoding, on_step=say
+        )
     _write(found, out)
     if not wants_json(style):
         _show(found)
@@ -155,163 +154,36 @@ def _write(found: AgreementReport, out: Path | None) -> None:
 
 
 def _show(found: AgreementReport) -> None:
+    from rich.text import Text
+
+    from calibrant.formats.agreement_view import blocks
+
     screen = console()
-    main = [one for one in found.estimates if one.slice is None and one.group is None
-            and one.raters == found.raters]  # fmt: skip
-    criteria = list(dict.fromkeys(one.criterion for one in main))
-    if len(criteria) > FULL:
-        screen.print(_overview(criteria, main))
-    for criterion in criteria if len(criteria) <= FULL else ():
-        for na in dict.fromkeys(one.na for one in main if one.criterion == criterion):
-            chosen = [one for one in main if one.criterion == criterion and one.na == na]
-            screen.print(_estimates(_title(criterion, na, chosen), chosen))
-    _groups(found)
-    _matrix(found)
-    _slices(found)
-    _drivers(found)
-    if found.targets:
-        screen.print(table(
-            ("target", "criterion", "", "value", "interval", "why"),
-            [_target(one) for one in found.targets], "Targets",
-        ))  # fmt: skip
+    for block in blocks(found):
+        rows = [[Text(cell, style=_COLOURS.get(cell, "")) for cell in row] for row in block.rows]
+        screen.print(table(block.header, rows, block.title))
     for left in found.excluded:
         click.secho(f"left out: {left['rows']:,} rows, {left['reason']}", err=True, fg="yellow")
 
 
-def _overview(criteria: list[str | None], main: list[Estimate]) -> object:
-    """A line for each criterion, the lowest agreement first."""
-    rows = []
-    for criterion in criteria:
-        mine = [one for one in main if one.criterion == criterion and one.na != "answer"]
-        by_name = {one.coefficient: one for one in mine if one.weights is None}
-        alpha = by_name["krippendorff_alpha"]  # at the level of the scale, which comes last
-        percent, gwet = by_name["percent"], by_name["gwet_ac"]
-        lowest = 2.0 if alpha.value is None else alpha.value
-        cells = (_number(percent), *_numbers(alpha)[:2], _number(gwet), f"{alpha.n_items:,}")
-        rows.append((lowest, (criterion or "", *cells, _reading(alpha))))
-    rows.sort(key=lambda row: row[0])
-    header = ("criterion", "percent", "alpha", "95 % interval", "AC", "items", "reading")
-    return table(header, [row for _, row in rows], "By criterion, lowest first (-o keeps all)")
+_COLOURS = {"met": "green", "not met": "red", "not shown": "yellow"}
 
 
-def _number(one: Estimate) -> str:
-    return "–" if one.value is None else f"{one.value:.3f}"
-
-
-def _title(criterion: str | None, na: str | None, chosen: list[Estimate]) -> str:
-    first = chosen[0]
-    told = {"left_out": ", NA left out", "answer": ", NA as an answer", None: ""}[na]
-    shares = ", ".join(
-        f"{label} {share:.0%}" for label, share in list(first.prevalence.items())[:8]
-    )
-    ratings = max(one.n_ratings for one in chosen)
-    name = criterion or "All answers"
-    return f"{name}{told}: {first.n_items:,} items, {ratings:,} ratings ({shares})"
-
-
-def _estimates(title: str, chosen: list[Estimate]) -> object:
-    rows = [(_called(one), *_numbers(one), _reading(one)) for one in chosen]
-    return table(("coefficient", "value", "95 % interval", "", "reading"), rows, title)
-
-
-def _called(one: Estimate) -> str:
-    return one.name.replace("_", " ").replace(":", ", ")
-
-
-def _reading(one: Estimate) -> str:
-    """By convention; the report for machines says whose."""
-    return (one.reading or one.undefined or "").partition(" (")[0].partition(":")[0]
-
-
-def _numbers(one: Estimate) -> tuple[str, str, str]:
-    if one.value is None:
-        return "–", "", ""
-    low, high = one.interval or (float("nan"), float("nan"))
-    drawn = bar(max(0.0, min(1.0, one.value)), 8)
-    return f"{one.value:.3f}", f"{low:.2f} … {high:.2f}", drawn
-
-
-def _groups(found: AgreementReport) -> None:
-    chosen = [one for one in found.estimates if one.group and _headline(one)]
-    if chosen:
-        rows = [(one.group, one.criterion or "", _called(one), *_numbers(one)) for one in chosen]
-        header = ("group", "criterion", "coefficient", "value", "95 % interval", "")
-        console().print(table(header, rows, "Groups of raters"))
-
-
-def _headline(one: Estimate) -> bool:
-    """The few estimates that a table of many rows shows."""
-    if one.na == "answer":
-        return False
-    alpha = one.coefficient == "krippendorff_alpha" and one.level != "nominal"
-    return alpha or one.name in ("percent", "cohen_kappa", "gwet_ac")
-
-
-def _matrix(found: AgreementReport) -> None:
-    """Rater by rater: Cohen's kappa, or agreement where it has no value."""
-    pairs = [
-        one for one in found.estimates
-        if len(one.raters) == 2 and one.name == "cohen_kappa" and one.slice is None
-        and one.group is None and one.na != "answer"
-    ]  # fmt: skip
-    raters = [name for name in found.raters if any(name in one.raters for one in pairs)]
-    if not pairs or not 2 < len(raters) <= MOST_SHOWN:
+@contextmanager
+def _steps() -> Iterator[Callable[[str], None]]:
+    """What is being done, on a terminal, once a run takes longer than a second."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
         return
-    for criterion in dict.fromkeys(one.criterion for one in pairs):
-        by_pair = {frozenset(one.raters): one for one in pairs if one.criterion == criterion}
-        rows = []
-        for first in raters:
-            cells = []
-            for second in raters:
-                one = by_pair.get(frozenset((first, second)))
-                cells.append("·" if first == second else "" if one is None or one.value is None
-                             else f"{one.value:.2f}")  # fmt: skip
-            rows.append((first, *cells))
-        console().print(
-            table(("kappa", *raters), rows, f"{criterion or 'All answers'}: rater by rater")
-        )
+    began = time.monotonic()
+    status = console(stderr=True).status("")
 
+    def say(step: str) -> None:
+        if time.monotonic() - began > 1:
+            status.update(step)
+            status.start()
 
-def _slices(found: AgreementReport) -> None:
-    chosen = [one for one in found.estimates if one.slice and _headline(one)]
-    if chosen:
-        rows = [
-            (
-                one.slice,
-                one.criterion,
-                _called(one),
-                *_numbers(one),
-                f"{one.n_items:,}",
-            )
-            for one in chosen
-        ]
-        header = ("part", "criterion", "coefficient", "value", "95 % interval", "", "items")
-        console().print(table(header, rows, "Over rounds, versions and time"))
-
-
-def _drivers(found: AgreementReport) -> None:
-    worst = sorted(found.drivers, key=lambda one: -one.disagreement)[:MOST_SHOWN]
-    if worst:
-        rows = [
-            (one.item, one.criterion or "", bar(one.disagreement, 8),
-             ", ".join(f"{who} {what}" for who, what in list(one.answers.items())[:8]))
-            for one in worst
-        ]  # fmt: skip
-        header = ("item", "criterion", "apart", "answers")
-        console().print(table(header, rows, "Items that drive the disagreement"))
-
-
-def _target(one: TargetResult) -> tuple[object, ...]:
-    from rich.text import Text
-
-    colour = {"met": "green", "not_met": "red", "not_shown": "yellow"}[one.outcome]
-    told = Text(one.outcome.replace("_", " "), style=colour)
-    found = one.estimate
-    value = "–" if found is None or found.value is None else f"{found.value:.3f}"
-    limits = ""
-    if found is not None and found.interval is not None:
-        limits = f"{found.interval[0]:.2f} … {found.interval[1]:.2f}"
-    why = one.why
-    if one.more_items:
-        why += f"; about {one.more_items:,} more would settle it"
-    return str(one.target), one.criterion or "", told, value, limits, why
+    try:
+        yield say
+    finally:
+        status.stop()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from calibrant.cli.terminal import bar, console, output_option, show_json, table, wants_json
+from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
+from calibrant.formats.bars import bar
 
 if TYPE_CHECKING:
     import polars as pl

@@ -66,13 +66,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "")
     return drawn
 
 
-def bar(share: float, width: int = 20) -> str:
-    """A share as a small bar."""
-    eighths = round(share * width * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width, "·")
-
-
 def write_schema(schema: Any, out: Path | None) -> None:
     """A JSON Schema; only to a .json file, so that no rubric or data is written over by a slip."""
     from calibrant.core.errors import SourceError

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.formats.agreement_view import html
 from calibrant.formats.comparisons import Family, compared, families
 from calibrant.formats.rating_columns import Reading
 from calibrant.formats.rating_tables import (
@@ -103,8 +104,7 @@ class AgreementReport:
         raise LookupError(f"no estimate of {coefficient} with {wanted}")
 
     def _repr_html_(self) -> str:
-        shown = [one for one in self.estimates if one.slice is None and len(one.raters) != 2]
-        return AgreementReport(shown or self.estimates, [], []).to_frame()._repr_html_()
+        return html(self)
 
 
 def _as_record(one: Estimate) -> dict[str, Any]:
@@ -169,11 +169,11 @@ def agreement_of_file(
     targets: Iterable[str] = (),
     design: Design = Design(),  # noqa: B008 - frozen
     encoding: str | None = None,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_step: Callable[[str], None] = lambda step: None,
 ) -> AgreementReport:
-    """Agreement of the raters in a file."""
-    table = read_rating_file(path, how, encoding)
-    return report(table, how.rubric, targets, design, on_progress)
+    """Agreement of the raters in a file; ``on_step`` hears what is being done."""
+    table = read_rating_file(path, how, encoding, on_step)
+    return report(table, how.rubric, targets, design, on_step)
 
 
 def report(
@@ -181,7 +181,7 @@ def report(
     rubric: Rubric | None,
     targets: Iterable[str],
     design: Design,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_step: Callable[[str], None] = lambda step: None,
 ) -> AgreementReport:
     """Everything that is to say about a table of ratings."""
     wanted = [AgreementTarget.parse(one) for one in targets]
@@ -189,13 +189,14 @@ def report(
     drivers: list[Driver] = []
     confusions: list[Confusion] = []
     related = families(table)
-    for done, family in enumerate(related):
-        on_progress(done, len(related))
+    done = 0
+    for family in related:
+        on_step(f"comparing raters: {done:,} of {len(table.criteria):,} criteria done")
+        done += len(family.criteria)
         estimates += compared(table, family, design)
         if family.ruler.labels:
             drivers += _drivers(table, family)
             confusions += _confusions(table, family)
-    on_progress(len(related), len(related))
     names = [None if one.name == ALL else one.name for one in table.criteria]
     order = {name: at for at, name in enumerate([*names, None])}
     estimates.sort(key=lambda one: order[one.criterion])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
 """What a column may be called, the first name being ours."""
 _ROWS = 4_000_000
 """Rows of a large file that are read at a time."""
+_TOLD = 50_000
+"""Records after which it is told how many have been read."""
 SLICES = ("round", "rubric", "time")
 SHEET_ONLY = ("answers", "flags")
 """Fields of a sheet that are no answers."""
@@ -50,15 +52,23 @@ class Reading:
     anonymous: bool = False
 
 
-def frames_of(path: Path, encoding: str | None) -> Iterator[pl.DataFrame]:
+def frames_of(
+    path: Path, encoding: str | None, on_rows: Callable[[int], None] = lambda rows: None
+) -> Iterator[pl.DataFrame]:
     """A file as it is, every record a row; a large one in parts."""
     if file_kind(path) == "parquet":
-        yield from parquet_frames(path, rows=_ROWS)
+        done = 0
+        for frame in parquet_frames(path, rows=_ROWS):
+            done += frame.height
+            on_rows(done)
+            yield frame
         return
     records = read_records(path, encoding)
     rows: list[dict[str, Any]] = []
     faults = []
-    for record in records.stream:
+    for done, record in enumerate(records.stream):
+        if done % _TOLD == 0:
+            on_rows(done)
         if record.fault is not None:
             faults.append(record.fault)
         elif isinstance(record.value, dict):

@@ -7,7 +7,7 @@ themselves: numbers order as numbers, other answers only in the order the user g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import prod
@@ -73,9 +73,18 @@ class RatingTable:
         return out
 
 
-def read_rating_file(path: Path, how: Reading, encoding: str | None = None) -> RatingTable:
-    """The ratings in a file."""
-    return _table(ahead(frames_of(path, encoding)), how, str(path))
+def read_rating_file(
+    path: Path,
+    how: Reading,
+    encoding: str | None = None,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> RatingTable:
+    """The ratings in a file; ``on_step`` hears how many rows have been read."""
+
+    def on_rows(rows: int) -> None:
+        on_step(f"reading {path.name}: {rows:,} rows")
+
+    return _table(ahead(frames_of(path, encoding, on_rows)), how, str(path))
 
 
 def rating_table(frame: pl.DataFrame, how: Reading, source: str) -> RatingTable:

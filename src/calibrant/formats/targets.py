@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil, inf, isfinite
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -68,6 +68,16 @@ class TargetResult:
     why: str
     more_items: int | None
     """About how many more items would settle it; None where none would, or none are needed."""
+
+    @property
+    def margin(self) -> float:
+        """How far above the target the value is, below 0 where it falls short.
+
+        What has no value is further away than anything.
+        """
+        if self.estimate is None or self.estimate.value is None:
+            return -inf
+        return self.estimate.value - self.target.value
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
