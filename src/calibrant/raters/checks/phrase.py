@@ -193,6 +193,8 @@ def _at_top(text: str) -> Iterator[str]:
 def _token(piece: str) -> Token:
     spelt = [" ".join(one.split()) for one in _spelt(piece)]
     ways = dict.fromkeys(way for one in spelt if one for way in _forms(one))
+    if not ways:
+        raise ValueError(f"{piece[:60]!r} says nothing")
     if len(ways) > MAX_WAYS:
         raise ValueError(f"{piece[:60]!r} can be said in more than {MAX_WAYS} ways")
     for way in ways:
