@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calibrant.cli.items import KINDS
-from calibrant.cli.terminal import bar, console, output_option, show_json, table, wants_json
+from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
 from calibrant.core.criterion import ItemType
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _show(summary: CheckSummary, records: list[Record], out: Path | None, style:
         click.echo(f"wrote {out}", err=True)
 
 
-_COUNTS = ("signal", "for", "items", "mean", "beyond", "suggested")
+_COUNTS = ("signal", "items", "mean", "beyond", "evidence for")
 
 
 def _show_item(record: Record) -> None:
@@ -231,17 +231,17 @@ def _count_rows(summary: CheckSummary) -> Iterator[tuple[Any, ...]]:
     twice = Counter(name for _, name in summary.signals)
     for (check_name, name), count in sorted(summary.signals.items()):
         tried = count.measured + count.not_measured.total()
-        suggested = (
-            f"{what.removeprefix(f'{count.criterion} ')} {times}"
+        said = (
+            f"{'flag' if what.startswith('flag ') else what.removeprefix(f'{count.criterion} ')} "
+            f"{times}"
             for what, times in count.suggested.most_common(3)
         )
         yield (
             name if twice[name] == 1 else f"{name} ({check_name})",
-            count.criterion or "",
             tried if count.measured == tried else f"{count.measured} of {tried}",
             "" if count.mean is None else f"{count.mean:.3g}",
-            f"{count.exceeded} {bar(count.exceeded / count.measured, 5)}" if count.exceeded else "",
-            ", ".join(suggested),
+            count.exceeded or "",
+            ": ".join(filter(None, (count.criterion, ", ".join(said)))),
         )
 
 
