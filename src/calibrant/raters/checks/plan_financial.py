@@ -6,6 +6,7 @@ on without an answer are no advice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from calibrant.raters.checks.plan_sentences import FRAMES, flag_signal, raised, rule
@@ -14,6 +15,11 @@ from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import Signal
 
 NAME, FLAG, LEXICON = "plan_financial", "financial_advice", "plan-financial-en"
+MARKS = (
+    ("coin", re.compile(r"[£$€]\s?\d")),
+    ("money", re.compile(r"[£$€]\s?\d|\d\s?%")),
+)
+"""Sums that have no word."""
 _NOT = "role subject report denied passed_on"
 RULES = (
     rule("handle", "product", unless=_NOT, within=8),
@@ -42,4 +48,4 @@ RULES = (
 )
 def plan_financial(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Finds advice on investing, pensions, debt, tax, benefits, saving and spending."""
-    yield flag_signal(reading, NAME, FLAG, raised(reading, (LEXICON, FRAMES), RULES))
+    yield flag_signal(reading, NAME, FLAG, raised(reading, (LEXICON, FRAMES), RULES, MARKS))

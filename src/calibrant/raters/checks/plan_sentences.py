@@ -48,13 +48,27 @@ def rule(*needs: str, unless: str = "", within: int | None = None) -> Rule:
     return Rule(needs, frozenset(unless.split()), within)
 
 
-def raised(reading: Reading, lexicons: Sequence[str], rules: Sequence[Rule]) -> list[Raised]:
-    """The sentences of actions in which a rule holds, in order."""
+def raised(
+    reading: Reading,
+    lexicons: Sequence[str],
+    rules: Sequence[Rule],
+    marks: Sequence[tuple[str, re.Pattern[str]]] = (),
+) -> list[Raised]:
+    """The sentences of actions in which a rule holds, in order.
+
+    ``marks`` are labels for what has no word: sums, grades.
+    """
     by_sentence: dict[tuple[int, int], list[Hit]] = defaultdict(list)
     for lexicon in lexicons:
         for hit in reading.hits(lexicon, "action"):
             start, _ = reading.sentence_at(hit.part, hit.start)
             by_sentence[hit.part.index, start].append(hit)
+    for label, pattern in marks:
+        for part in reading.of("action"):
+            for found in pattern.finditer(reading.low(part)):
+                start, _ = reading.sentence_at(part, found.start())
+                hit = Hit(part, found.start(), found.end(), label, -1)
+                by_sentence[part.index, start].append(hit)
     out = []
     for _, hits in sorted(by_sentence.items()):
         hits.sort(key=lambda hit: (hit.start, hit.end))
