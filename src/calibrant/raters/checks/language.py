@@ -14,8 +14,9 @@ LONG = 10
 """From so many different words on, a text without one function word is in another language."""
 SAMPLE = 4_000
 """Signs of a text that are looked at: its beginning, middle and end."""
-CLEAR, GLANCE = 2_000, 120
-"""A text up to so long, whose first signs are clearly in the language, is not searched further."""
+CLEAR, GLANCE = 2_000, 90
+"""A text up to so long that is clearly in the language, at a glance at its first signs or by its
+words as they stand between spaces, is not taken apart."""
 
 _WORDS: dict[str, str] = {
     "en": "the and of to is that it you was for are with they this have from had but what we can "
@@ -49,7 +50,7 @@ _WORDS: dict[str, str] = {
     "sw": "ya wa kwa ni katika hii kuwa yangu mimi lakini sana kama za",
     "vi": "là và của tôi không có một được với những các này người như",
     "tl": "ang ng sa mga ako ay hindi siya ko ito",
-    "hr": "nije sam da ali kao što sve moj mogu zbog biti koji",
+    "hr": "nije da ali kao što sve moj mogu zbog biti koji",
     "la": "et est cum sed ut quod qui nec esse sunt",
 }
 _NONE: frozenset[str] = frozenset()
@@ -71,8 +72,11 @@ def covered(text: str, language: str) -> bool:
     """Whether a text of small letters and plain signs may be read with a lexicon."""
     own, others = _SETS.get(language, _NONE), _OTHERS.get(language, _NONE)
     if len(text) <= CLEAR:
-        first = text[:GLANCE].split()
-        if len(own.intersection(first)) >= 3 and others.isdisjoint(first):
+        words = text[:GLANCE].split()[:-1]  # the last may be cut off
+        if len(own.intersection(words)) >= 3 and others.isdisjoint(words):
+            return True
+        words = text.split()
+        if len(own.intersection(words)) >= 5 + 2 * len(others.intersection(words)):
             return True
     sample = text if len(text) <= SAMPLE else _sampled(text)
     if not sample.isascii():

@@ -12,11 +12,11 @@ what stands before and after is looked at where the anchor is found, within a bo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import prod
+from math import log2, prod
 
 from calibrant.raters.checks.text import low
 
@@ -24,6 +24,23 @@ MAX_WAYS = 3_000
 """Ways to say one word of a phrase, with all that is written without a space around it."""
 MAX_ANCHOR = 60
 """Ways to say the anchor."""
+USUAL = frozenset((
+    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "back", "be", "because",
+    "been", "being", "but", "by", "can", "care", "come", "could", "day", "did", "do", "does",
+    "don't", "down", "even", "every", "everything", "feel", "felt", "find", "for", "from", "get",
+    "give", "go", "going", "good", "got", "had", "has", "have", "he", "her", "here", "him", "his",
+    "home", "how", "i", "i'm", "if", "in", "into", "is", "it", "it's", "just", "keep", "know",
+    "last", "less", "let", "life", "like", "little", "long", "look", "made", "make", "many", "me",
+    "more", "most", "much", "my", "need", "never", "new", "no", "not", "now", "of", "off", "on",
+    "one", "only", "or", "other", "our", "out", "over", "own", "people", "place", "put", "really",
+    "right", "said", "say", "see", "she", "should", "so", "some", "something", "still", "such",
+    "take", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+    "thing", "things", "think", "this", "those", "time", "to", "today", "too", "told", "tonight",
+    "two", "up", "us", "use", "very", "want", "was", "way", "we", "week", "well", "went", "were",
+    "what", "when", "where", "which", "while", "who", "why", "will", "with", "without", "work",
+    "would", "year", "years", "yes", "you", "your",
+))  # fmt: skip
+"""Words that stand in most texts, and make poor anchors by themselves."""
 _LETTER = r"[^\W_]"
 _REST = rf"{_LETTER}{{0,40}}+(?:'{_LETTER}{{1,40}}+){{0,2}}+"
 _BEGIN = rf"(?<!{_LETTER})(?<!{_LETTER}')"
@@ -81,22 +98,22 @@ class Phrase:
         return self.first == 0 and self.last == len(self.tokens) - 1
 
     @cached_property
-    def _after(self) -> re.Pattern[str]:
+    def _after(self) -> Callable[[str, int], re.Match[str] | None]:
         parts = []
         for at in range(self.last + 1, len(self.tokens)):
             token = self.tokens[at]
             part = _separator(self.gaps[at - 1]) + token.pattern
             parts.append(f"(?:{part})?" if token.optional else part)
-        return re.compile("".join(parts) + _END)
+        return re.compile("".join(parts) + _END).match
 
     @cached_property
-    def _before(self) -> re.Pattern[str]:
+    def _before(self) -> Callable[[str, int, int], re.Match[str] | None]:
         parts = []
         for at in range(self.first):
             token = self.tokens[at]
             part = token.pattern + _separator(self.gaps[at])
             parts.append(f"(?:{part})?" if token.optional else part)
-        return re.compile(_BEGIN + "".join(parts) + r"\Z")
+        return re.compile(_BEGIN + "".join(parts) + r"\Z").search
 
     @cached_property
     def _reach(self) -> int:
@@ -106,17 +123,15 @@ class Phrase:
 
     def around(self, text: str, start: int, end: int) -> tuple[int, int] | None:
         """Where the whole phrase stands whose anchor stands there, if it does."""
-        if self.last < len(self.tokens) - 1:
-            after = self._after.match(text, end)
-            if after is None:
-                return None
-            end = after.end()
+        after = self._after(text, end)
+        if after is None:
+            return None
         if self.first:
-            before = self._before.search(text, max(0, start - self._reach), start)
+            before = self._before(text, max(0, start - self._reach), start)
             if before is None:
                 return None
             start = before.start()
-        return start, end
+        return start, after.end()
 
 
 def _escaped(way: str) -> str:
@@ -252,7 +267,8 @@ def _anchor(tokens: Sequence[Token], gaps: Sequence[int]) -> tuple[int, int]:
             shortest += 1 + min(map(len, token.ways))
             if count > MAX_ANCHOR and last > first:
                 break
-            found.append((min(shortest, 16) - count / 20, first, last))
+            usual = any(way in USUAL for way in token.ways) if first == last else False
+            found.append((min(shortest, 14) - log2(count) / 3 - 4 * usual, first, last))
             if any(way.endswith("*") for way in token.ways):
                 break
     if not found:

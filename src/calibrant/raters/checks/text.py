@@ -32,6 +32,11 @@ ABBREVIATIONS = frozenset(
         "fig", "al", "jr", "sr", "inc", "ltd", "co", "a.m", "p.m",
     )
 )  # fmt: skip
+_TAILS = frozenset(
+    [cased[-2:] for one in ABBREVIATIONS for cased in (one, one.upper(), one.title())]
+    + [f"{sign}{digit}" for sign in ("", "\n", *"0123456789") for digit in "0123456789"]
+)
+"""How the text before a full stop ends that may be no end: an abbreviation, a number of a list."""
 _LATIN_1 = [bytes([code]).decode("latin-1") for code in range(256)]
 _SPACED = bytes(32 if sign.isspace() else code for code, sign in enumerate(_LATIN_1))
 _NO_LETTERS = bytes(
@@ -97,25 +102,35 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def sentences_of_plain(text: str) -> list[tuple[int, int]]:
     """The same, for a text whose signs are plain already."""
     out = []
-    start, length = len(text) - len(text.lstrip()), len(text)
+    start = len(text) - len(text.lstrip())
     for found in _STOP.finditer(text):
-        at, stop = found.span()
-        if stop == length or text[stop] == " ":
-            if stop - at == 1 and text[at] == "." and _abbreviated(text, at):
+        at, end = found.span()
+        if text[end : end + 1] == " " and text[end - 1] != "\n":  # most sentences end so
+            tail = text[at - 2 : at] if at > 2 else text[:at]
+            if tail in _TAILS and found.group() == "." and _abbreviated(text, at):
                 continue
-        elif text[stop - 1] != "\n" and not text[stop].isspace():
-            closing = _CLOSING.match(text, stop)
-            if closing is None or text[closing.end() : closing.end() + 1].strip():
-                continue
-            stop = closing.end()
-        end = start + len(text[start:stop].rstrip()) if text[stop - 1] == "\n" else stop
-        if end > start:
             out.append((start, end))
-        start = stop + 1 if text[stop : stop + 1] == " " else stop
+            start = end + 1
+        else:
+            end = _other_end(text, start, at, end)
+            if end > start:
+                out.append((start, end))
+            start = max(start, end)
         if text[start : start + 1].isspace():
             start = _BLANK.match(text, start).end()  # type: ignore[union-attr]
     rest = text[start:].rstrip()
     return [*out, (start, start + len(rest))] if rest else out
+
+
+def _other_end(text: str, start: int, at: int, stop: int) -> int:
+    """Where a sentence ends whose stop is not followed by a space; ``-1`` where it goes on."""
+    if text[stop - 1] == "\n":
+        return start + len(text[start:stop].rstrip())
+    closing = _CLOSING.match(text, stop)
+    end = stop if closing is None else closing.end()
+    if text[end : end + 1].strip():
+        return -1
+    return -1 if end - at == 1 and text[at] == "." and _abbreviated(text, at) else end
 
 
 def _abbreviated(text: str, at: int) -> bool:
