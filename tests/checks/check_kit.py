@@ -39,7 +39,7 @@ def signals(item: Item, check: str, **parameters: str) -> dict[str, Signal]:
             values[one.name] = one.read(parameters[one.name])
     given = item
     if chosen.definition.reads == "reading":
-        given = Reading(item, Checker(item.kind).matcher)  # type: ignore[assignment]
+        given = Reading(item, Checker(item.kind).scanner)  # type: ignore[assignment]
     found = list(chosen.definition.function(given, values))
     quotes_hold(item, found)
     return {one.signal: one for one in found}

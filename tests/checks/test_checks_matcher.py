@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.checks.check_kit import conversation
 
 from calibrant.raters.checks.lexicon import Entry, Lexicon
 from calibrant.raters.checks.matcher import Matcher
+from calibrant.raters.checks.reading import Reading, Scanner
 from calibrant.raters.checks.text import low
 
 
@@ -75,3 +77,19 @@ def test_exceptions_undo_what_they_overlap() -> None:
 
 def test_no_lexicon_finds_nothing() -> None:
     assert Matcher([]).scan("anything") == []
+
+
+def test_a_lexicon_is_looked_for_in_the_words_it_is_about() -> None:
+    entry = Entry(("fine",), "", ("x",), ("y",), ())
+    users = Lexicon("users", "en", "1.0", "a test", 4, (entry,), (), ("user",))
+    anyone = Lexicon("anyone", "en", "1.0", "a test", 4, (entry,), ())
+    item = conversation(("I am fine", "Fine?"), ("Yes, fine", "How fine."))
+    reading = Reading(item, Scanner([users, anyone]))
+    assert [hit.part.name for hit in reading.hits("users")] == [
+        "exchanges[0].user",
+        "exchanges[1].user",
+    ]
+    assert [hit.text for hit in reading.hits("anyone")] == ["fine", "Fine", "fine", "fine"]
+    assert [hit.start for hit in reading.hits("anyone", "assistant")] == [0, 4]
+    with pytest.raises(ValueError, match="is about the words of"):
+        reading.hits("users", "assistant")

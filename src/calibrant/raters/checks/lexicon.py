@@ -10,16 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
 from calibrant.core.errors import Fault, RecordError, UnknownName
 from calibrant.core.ids import content_hash
+from calibrant.raters.checks.parts import Role
 from calibrant.raters.checks.phrase import read_phrase
 
 GAP = 4
-_KEYS = frozenset(("id", "language", "version", "what", "gap", "entries", "exceptions"))
+_KEYS = frozenset(("id", "language", "version", "what", "roles", "gap", "entries", "exceptions"))
 _ENTRY_KEYS = frozenset(("phrase", "phrases", "label", "for", "against", "unless"))
 
 
@@ -48,12 +49,14 @@ class Lexicon:
     entries: tuple[Entry, ...]
     exceptions: tuple[str, ...]
     """Phrases that undo a hit of any entry which they overlap."""
+    roles: tuple[str, ...] = ()
+    """Whose words it is about (``user``, ``assistant``); other texts are not searched for it."""
 
     @cached_property
     def hash(self) -> str:
         """Content hash of what decides hits: sentences that test it do not count."""
         said = [(one.phrases, one.label, one.unless) for one in self.entries]
-        return content_hash([self.id, self.language, self.gap, said, self.exceptions])
+        return content_hash([self.id, self.language, self.gap, said, self.exceptions, self.roles])
 
 
 # -- reading
@@ -113,11 +116,16 @@ def read_lexicon(text: str, source: str = "") -> Lexicon:
         listed = []
     entries = [_entry(one, f"entries[{at}]", faults) for at, one in enumerate(listed)]
     exceptions = _texts(tree.get("exceptions", []), "exceptions", faults)
+    roles = _texts(tree.get("roles", []), "roles", faults, phrases=False)
+    for role in roles:
+        if role not in get_args(Role):
+            faults.append(Fault(f"unknown role {role!r}", "roles", hint=f"known: {get_args(Role)}"))
     if faults:
         raise RecordError([Fault(one.message, one.path, source, hint=one.hint) for one in faults])
     return Lexicon(
         tree["id"], tree["language"], tree["version"], tree["what"], int(gap), tuple(entries),
         exceptions,
+        roles,
     )  # fmt: skip
 
 

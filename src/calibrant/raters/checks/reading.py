@@ -8,13 +8,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.item import Item
 from calibrant.raters.checks.language import covered
 from calibrant.raters.checks.lexicon import Lexicon
-from calibrant.raters.checks.matcher import BREAK, Found, Matcher
+from calibrant.raters.checks.matcher import BREAK, Matcher
 from calibrant.raters.checks.parts import Part, Role, parts_of
 from calibrant.raters.checks.signal import Span
 from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_counts
@@ -41,13 +42,35 @@ class Hit(NamedTuple):
         return Span(self.part.name, self.start, self.end, self.text)
 
 
+def _place(hit: Hit) -> tuple[int, int, int]:
+    return hit.part.index, hit.start, -hit.end
+
+
+class Scanner:
+    """What is looked for in whose words: one matcher a role, or one for all."""
+
+    def __init__(self, lexicons: Iterable[Lexicon] = ()) -> None:
+        self.lexicons = {one.id: one for one in lexicons}
+        every = self.lexicons.values()
+        named = {role for one in every for role in one.roles}
+        self._of_all = Matcher(one for one in every if not one.roles)
+        self._by_role = {
+            role: Matcher(one for one in every if role in one.roles or not one.roles)
+            for role in named
+        }
+
+    def matcher(self, role: Role) -> Matcher:
+        """For the texts of one role; roles without a lexicon of their own share one."""
+        return self._by_role.get(role, self._of_all)
+
+
 class Reading:
     """One item with its texts; whatever is asked for is computed once."""
 
-    def __init__(self, item: Item, matcher: Matcher | None = None) -> None:
+    def __init__(self, item: Item, scanner: Scanner | None = None) -> None:
         self.item = item
         self.parts = parts_of(item)
-        self._matcher = matcher or Matcher(())
+        self._scanner = scanner or Scanner()
         self._sentences: dict[int, list[tuple[int, int]]] = {}
         self._covered: dict[tuple[int, str], bool] = {}
         self._by_role: dict[Role, tuple[Part, ...]] = {}
@@ -139,11 +162,24 @@ class Reading:
     # -- phrases
 
     @cached_property
-    def _hits(self) -> dict[str, list[Found]]:
-        by_lexicon: dict[str, list[Found]] = {}
-        for found in self._matcher.scan(self._low):
-            by_lexicon.setdefault(found.lexicon, []).append(found)
-        return by_lexicon
+    def _hits(self) -> dict[str, list[Hit]]:
+        """All hits by lexicon, in order; of two at one place the longer comes first."""
+        searched: dict[Matcher, list[Part]] = {}
+        for one in self.parts:
+            searched.setdefault(self._scanner.matcher(one.role), []).append(one)
+        found: dict[str, list[Hit]] = {}
+        for matcher, parts in searched.items():
+            text = self._low if len(searched) == 1 else BREAK.join([*map(self.low, parts)])
+            starts = [0, *accumulate([len(one.text) + 1 for one in parts])]
+            for start, end, lexicon, entry, label in matcher.scan(text):
+                at = bisect_right(starts, start) - 1
+                begin = starts[at]
+                hit = Hit(parts[at], start - begin, end - begin, label, entry)
+                found.setdefault(lexicon, []).append(hit)
+        if len(searched) > 1:
+            for hits in found.values():
+                hits.sort(key=_place)
+        return found
 
     def hits(self, lexicon: str, *roles: Role) -> tuple[Hit, ...]:
         """Phrases of a lexicon in the texts of these roles (of all, where none is named), in order.
@@ -151,17 +187,18 @@ class Reading:
         Of hits that overlap under one label the first and longest stands. Texts in a language
         that the lexicon does not cover are hit as well: ask ``uncovered`` what was not measured.
         """
+        about = self._scanner.lexicons[lexicon].roles
+        if about and not set(about).issuperset(roles or about):
+            raise ValueError(f"{lexicon} is about the words of {about}, not of {roles}")
         out: list[Hit] = []
-        starts, parts = self._starts, self.parts
-        reached: dict[str, int] = {}
-        for start, end, _, entry, label in self._hits.get(lexicon, ()):
-            at = bisect_right(starts, start) - 1
-            part, begin = parts[at], starts[at]
+        reached: dict[tuple[int, str], int] = {}
+        for hit in self._hits.get(lexicon, ()):
+            part, start, end, label, _ = hit
             if roles and part.role not in roles:
                 continue
-            if start >= reached.get(label, 0):
-                out.append(Hit(part, start - begin, end - begin, label, entry))
-                reached[label] = end
+            if start >= reached.get((part.index, label), 0):
+                out.append(hit)
+                reached[part.index, label] = end
         return tuple(out)
 
     def before(self, hit: Hit, count: int = 6) -> list[str]:

@@ -17,8 +17,7 @@ from calibrant.core.errors import one_line
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.raters.checks.card import Card, card_of
-from calibrant.raters.checks.matcher import Matcher
-from calibrant.raters.checks.reading import Reading
+from calibrant.raters.checks.reading import Reading, Scanner
 from calibrant.raters.checks.registry import Chosen, chosen_checks
 from calibrant.raters.checks.signal import Hint, ProposeFlag, Signal, SuggestAnswer, Suggestion
 
@@ -35,9 +34,9 @@ class Checker:
         self.chosen = chosen_checks(kind, rubric)
 
     @cached_property
-    def matcher(self) -> Matcher:
-        """One automaton for the lexicons of all chosen checks."""
-        return Matcher(one for chosen in self.chosen for one in chosen.definition.lexicons)
+    def scanner(self) -> Scanner:
+        """One search for the lexicons of all chosen checks."""
+        return Scanner(one for chosen in self.chosen for one in chosen.definition.lexicons)
 
     @cached_property
     def card(self) -> Card:
@@ -48,7 +47,7 @@ class Checker:
         """What all checks measured in an item, check by check."""
         if item.kind != self.kind:
             raise ValueError(f"these checks read a {self.kind}, not a {item.kind}")
-        reading = Reading(item, self.matcher)
+        reading = Reading(item, self.scanner)
         out = list(precondition_signals(item, self.rubric))
         for chosen in self.chosen:
             out += _run(chosen, item, reading)
