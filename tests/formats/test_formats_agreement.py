@@ -12,9 +12,9 @@ import pytest
 from tests.formats.workbooks import save_rows
 
 from calibrant import RecordError, SourceError, agreement, load_rubric
-from calibrant.formats.agreement import agreement_of_file
+from calibrant.formats.agreement import AgreementReport, agreement_of_frames
 from calibrant.formats.agreement_view import blocks
-from calibrant.formats.rating_columns import Reading
+from calibrant.formats.rating_columns import Reading, frames_of
 from calibrant.formats.rating_tables import rating_table
 from calibrant.formats.targets import AgreementTarget
 
@@ -30,6 +30,10 @@ ANSWERS = {
     "5": {"ann": "b", "bob": "b"},
     "6": {"ann": "a", "bob": "a", "cid": "c"},
 }
+
+
+def of_file(path: Path, how: Reading) -> AgreementReport:
+    return agreement_of_frames(frames_of(path), how, str(path))
 
 
 def long_rows(**names: str) -> list[dict[str, str]]:
@@ -63,7 +67,7 @@ def write(folder: Path, suffix: str, rows: list[dict[str, Any]]) -> Path:
 def test_every_file_gives_the_same(tmp_path: Path, suffix: str) -> None:
     expected = agreement(pl.DataFrame(long_rows()), level="nominal").to_dict()
     path = write(tmp_path, suffix, long_rows())
-    assert agreement_of_file(path, NOMINAL).to_dict() == expected
+    assert of_file(path, NOMINAL).to_dict() == expected
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,7 @@ def test_one_column_a_criterion_is_read_with_a_rubric(tmp_path: Path) -> None:
     assert {one.criterion for one in found.estimates} == {"realism", "clarity", None}
     assert found.find("percent", criterion="clarity").value == 1
     path = write(tmp_path, ".jsonl", sheets)
-    assert agreement_of_file(path, Reading(rubric=PLANS)).to_dict() == found.to_dict()
+    assert of_file(path, Reading(rubric=PLANS)).to_dict() == found.to_dict()
 
 
 def test_raters_without_names_are_anonymous() -> None:
@@ -141,7 +145,7 @@ def test_numbers_order_as_numbers_and_a_missing_one_leaves_its_gap() -> None:
     rows = pl.DataFrame({"item": [1, 1, 2, 2, 3, 3], "rater": ["a", "b"] * 3,
                          "answer": [2, 10, 2, 2, 4, 10]})  # fmt: skip
     how = Reading(level="ordinal")
-    (table,) = rating_table(rows, how, "x").criteria
+    (table,) = rating_table([rows], how, "x").criteria
     assert table.ruler.labels == ("2", "4", "10")
     assert table.ruler.points.tolist() == [2, 4, 10]
 
@@ -344,7 +348,8 @@ def test_what_is_being_done_is_told(tmp_path: Path) -> None:
         {"item": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "answer": ["x", "x", "y", "x"]}
     ).write_parquet(path)
     steps: list[str] = []
-    agreement_of_file(path, Reading(level="nominal"), on_step=steps.append)
+    frames = frames_of(path, on_step=steps.append)
+    agreement_of_frames(frames, NOMINAL, str(path), on_step=steps.append)
     assert steps == [
         "reading ratings.parquet: 4 rows",
         "comparing raters: 0 of 1 criteria done",

@@ -28,9 +28,9 @@ from tests.fuzz.table_kit import (
 )
 
 from calibrant.core.errors import RecordError, SourceError
-from calibrant.formats.agreement import AgreementReport, agreement_of_file
-from calibrant.formats.rating_columns import Reading
-from calibrant.stats.agreement import Design
+from calibrant.formats.agreement import AgreementReport, agreement_of_frames
+from calibrant.formats.rating_columns import Reading, frames_of
+from calibrant.stats.estimate import Design
 
 QUICK = Design("fisher")
 CELLS = ("1", "2", "5", "NA", "", " ", None, 3, 4.0, 2.5, "x" * 40, "ann", "é", "=1+1", True)
@@ -93,7 +93,7 @@ def read(path: Path, rng: Random) -> None:
         order=("1", "2", "3") if rng.random() < 0.2 else (),
     )
     try:
-        report = agreement_of_file(path, how, design=QUICK)
+        report = agreement_of_frames(frames_of(path), how, str(path), design=QUICK)
     except RecordError as error:
         for fault in error.faults:
             promise_fault(fault)

@@ -75,10 +75,8 @@ def agree(
       calibrant agree ratings.csv -r ai-response --target "cohen_kappa>=0.6" --enforce
     """
     from calibrant.core.errors import SourceError
-    from calibrant.formats.agreement import agreement_of_file
-    from calibrant.formats.rating_columns import Reading
+    from calibrant.formats.rating_columns import Reading, frames_of
     from calibrant.formats.writers import check_output
-    from calibrant.stats.estimate import Design
 
     rubric = _rubric(rubric_name) if rubric_name else None
     if rubric is None and level is None:
@@ -99,10 +97,14 @@ def agree(
         wide=wide,
         anonymous=anonymous_raters,
     )
-    design = Design(method, seed)  # type: ignore[arg-type]
     with _steps() as say:
-        found = agreement_of_file(
-            ratings, how, targets=targets, design=design, encoding=encoding, on_step=say
+        frames = frames_of(ratings, encoding, say)  # while it is read, the rest is loaded
+        from calibrant.formats.agreement import agreement_of_frames
+        from calibrant.stats.estimate import Design
+
+        design = Design(method, seed)  # type: ignore[arg-type]
+        found = agreement_of_frames(
+            frames, how, str(ratings), targets=targets, design=design, on_step=say
         )
     _write(found, out)
     if not wants_json(style):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +14,7 @@ from numpy.typing import NDArray
 from calibrant.formats.agreement_view import html
 from calibrant.formats.comparisons import Family, compared, families
 from calibrant.formats.rating_columns import Reading
-from calibrant.formats.rating_tables import (
-    RatingTable,
-    rating_table,
-    read_rating_file,
-)
+from calibrant.formats.rating_tables import RatingTable, rating_table
 from calibrant.formats.rulers import ALL
 from calibrant.formats.targets import AgreementTarget, TargetResult, held, rubric_targets
 from calibrant.stats.counts import ABSENT, counts_of, pair_tables_of
@@ -158,22 +153,21 @@ def agreement(
     )
     from calibrant.formats.frames import to_polars
 
-    table = rating_table(to_polars(frame)[0], how, "frame")
+    table = rating_table([to_polars(frame)[0]], how, "frame")
     return report(table, rubric, targets, Design(method, seed))
 
 
-def agreement_of_file(
-    path: Path,
+def agreement_of_frames(
+    frames: Iterable[pl.DataFrame],
     how: Reading,
+    source: str,
     *,
     targets: Iterable[str] = (),
     design: Design = Design(),  # noqa: B008 - frozen
-    encoding: str | None = None,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> AgreementReport:
-    """Agreement of the raters in a file; ``on_step`` hears what is being done."""
-    table = read_rating_file(path, how, encoding, on_step)
-    return report(table, how.rubric, targets, design, on_step)
+    """Agreement of the raters in parts of a file; ``on_step`` hears what is being done."""
+    return report(rating_table(frames, how, source), how.rubric, targets, design, on_step)
 
 
 def report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,13 +12,20 @@ T = TypeVar("T")
 def ahead(parts: Iterator[T]) -> Iterator[T]:
     """The parts in their order, each made in a thread of its own, one before it is asked for.
 
-    What making a part raises is raised where the part would have come.
+    Work on the first begins at once. What making a part raises is raised where the part would have
+    come.
     """
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(next, parts, _END)
-        while (part := future.result()) is not _END:
-            future = pool.submit(next, parts, _END)
-            yield part  # type: ignore[misc]
+    pool = ThreadPoolExecutor(1)
+    return _in_turn(pool, pool.submit(_next, parts), parts)
 
 
-_END = object()
+def _in_turn(pool: ThreadPoolExecutor, future: Future[list[T]], parts: Iterator[T]) -> Iterator[T]:
+    with pool:
+        while found := future.result():
+            future = pool.submit(_next, parts)
+            yield found[0]
+
+
+def _next(parts: Iterator[T]) -> list[T]:
+    """The next part, or nothing."""
+    return [part for part, _ in zip(parts, (None,), strict=False)]

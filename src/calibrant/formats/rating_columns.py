@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from calibrant.core.errors import Fault, RecordError, SourceError, UnknownName, suggestion
-from calibrant.formats.records import file_kind, parquet_frames, read_records
+from calibrant.formats.ahead import ahead
+from calibrant.formats.records import file_kind, parquet_parts, read_records
 from calibrant.formats.tables import folded
-from calibrant.stats.weights import Level
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
+    from calibrant.stats.weights import Level
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "task", "task_id", "unit", "subject", "example", "document"),
@@ -31,7 +32,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "created_at", "date"),
 }  # fmt: skip
 """What a column may be called, the first name being ours."""
-_ROWS = 4_000_000
+_ROWS = 1_000_000
 """Rows of a large file that are read at a time."""
 _TOLD = 50_000
 """Records after which it is told how many have been read."""
@@ -53,12 +54,21 @@ class Reading:
 
 
 def frames_of(
-    path: Path, encoding: str | None, on_rows: Callable[[int], None] = lambda rows: None
+    path: Path, encoding: str | None = None, on_step: Callable[[str], None] = lambda step: None
 ) -> Iterator[pl.DataFrame]:
-    """A file as it is, every record a row; a large one in parts."""
+    """A file as it is, every record a row; a large one in parts.
+
+    Reading begins at once; ``on_step`` hears how many rows have been read.
+    """
+    return ahead(_frames(path, encoding, lambda n: on_step(f"reading {path.name}: {n:,} rows")))
+
+
+def _frames(
+    path: Path, encoding: str | None, on_rows: Callable[[int], None]
+) -> Iterator[pl.DataFrame]:
     if file_kind(path) == "parquet":
         done = 0
-        for frame in parquet_frames(path, rows=_ROWS):
+        for frame in parquet_parts(path, _ROWS):
             done += frame.height
             on_rows(done)
             yield frame
@@ -118,50 +128,46 @@ def named(frame: pl.DataFrame, how: Reading, source: str) -> pl.DataFrame:
     )
 
 
-def long_form(frame: pl.DataFrame, how: Reading, source: str, record: int = 1) -> pl.DataFrame:
-    """One row an answer, with the number of its record, of which the first is ``record``."""
-    frame = frame.with_row_index("_record", record)
+def long_form(frame: pl.DataFrame, how: Reading, source: str) -> tuple[pl.DataFrame, int]:
+    """One row an answer, and how often the records come round again in these rows."""
     if "item" not in frame.columns:
         raise SourceError(
             f"{source}: which column names the item? Say --columns item=NAME (there are: "
-            f"{', '.join(frame.columns[1:9])})"
+            f"{', '.join(frame.columns[:8])})"
         )
     if how.wide and {"rater", "answer"} <= set(frame.columns):
         raise SourceError(f"{source}: it names raters and answers in rows; leave --wide out")
     if how.wide:
-        keys = [name for name in ("_record", "item", "criterion", *SLICES) if name in frame.columns]
+        keys = [name for name in ("item", "criterion", *SLICES) if name in frame.columns]
         raters = [name for name in frame.columns if name not in keys]
         if len(raters) < 2:
             raise SourceError(f"{source}: a wide table needs two columns of raters or more")
-        frame = frame.with_columns(pl.col(raters).cast(pl.String, strict=False))
-        return _unpivoted(frame, raters, keys, "rater")
-    if "answer" not in frame.columns and how.rubric is not None:
-        frame = _by_criterion(frame, how.rubric)
+        return _unpivoted(frame, raters, keys, "rater"), len(raters)
+    criteria = _criteria(frame, how.rubric) if "answer" not in frame.columns else []
+    known = [name for name in ALIASES if name in frame.columns]
+    if criteria:
+        return _unpivoted(frame, criteria, known, "criterion"), len(criteria)
     if "answer" not in frame.columns:
         raise SourceError(
             f"{source}: which column holds the answers? Say --columns answer=NAME, or --wide "
             "where every rater has a column"
         )
-    known = [name for name in ("_record", *ALIASES) if name in frame.columns]
-    return frame.select(known)
+    return frame.select(known), 1
 
 
-def _by_criterion(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
-    """A wide table with one column a criterion as long rows; any other table as it is."""
+def _criteria(frame: pl.DataFrame, rubric: Rubric | None) -> list[str]:
+    """The columns that are named after a criterion."""
     criteria = []
-    for name in frame.columns:
+    for name in frame.columns if rubric is not None else ():
         with suppress(UnknownName):
-            rubric.criterion(name)
+            rubric.criterion(name)  # type: ignore[union-attr]
             criteria.append(name)
-    if not criteria:
-        return frame
-    keys = [name for name in ("_record", *ALIASES) if name in frame.columns]
-    frame = frame.with_columns(pl.col(criteria).cast(pl.String, strict=False))
-    return _unpivoted(frame, criteria, keys, "criterion")
+    return criteria
 
 
 def _unpivoted(frame: pl.DataFrame, columns: list[str], keys: list[str], name: str) -> pl.DataFrame:
-    """One row for each of the columns, whatever these are called."""
+    """One row for each of the columns, whatever these are called, one column after the other."""
+    frame = frame.with_columns(pl.col(columns).cast(pl.String, strict=False))
     kept = [key for key in keys if key not in columns]
     long = frame.unpivot(columns, index=kept, variable_name="_name", value_name="_answer")
     return long.drop(name, "answer", strict=False).rename({"_name": name, "_answer": "answer"})

@@ -7,11 +7,10 @@ themselves: numbers order as numbers, other answers only in the order the user g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,8 @@ from numpy.typing import NDArray
 
 from calibrant.core.errors import Fault, RecordError, SourceError
 from calibrant.core.ids import NAME_RULE, PLAIN_NAME, read_name
-from calibrant.formats.ahead import ahead
 from calibrant.formats.places import Coder, Column, Places, combined
-from calibrant.formats.rating_columns import SLICES, Reading, frames_of, long_form, named
+from calibrant.formats.rating_columns import SLICES, Reading, long_form, named
 from calibrant.formats.rulers import ALL, NA_MARK, WRONG, number_of, values_of
 from calibrant.stats.counts import ABSENT
 from calibrant.stats.runs import Codes
@@ -73,52 +71,55 @@ class RatingTable:
         return out
 
 
-def read_rating_file(
-    path: Path,
-    how: Reading,
-    encoding: str | None = None,
-    on_step: Callable[[str], None] = lambda step: None,
-) -> RatingTable:
-    """The ratings in a file; ``on_step`` hears how many rows have been read."""
-
-    def on_rows(rows: int) -> None:
-        on_step(f"reading {path.name}: {rows:,} rows")
-
-    return _table(ahead(frames_of(path, encoding, on_rows)), how, str(path))
-
-
-def rating_table(frame: pl.DataFrame, how: Reading, source: str) -> RatingTable:
-    """The ratings in a frame."""
-    return _table([frame], how, source)
-
-
-def _table(frames: Iterable[pl.DataFrame], how: Reading, source: str) -> RatingTable:
+def rating_table(frames: Iterable[pl.DataFrame], how: Reading, source: str) -> RatingTable:
     """The ratings in frames that follow one another."""
     coders: dict[str, Coder] = {}
     records, record = [], 1
     with ThreadPoolExecutor(2) as pool:
         for frame in frames:
-            long = long_form(named(frame, how, source), how, source, record)
+            long, times = long_form(named(frame, how, source), how, source)
+            records.append((record, frame.height, times))
             record += frame.height
-            records.append(long.drop_in_place("_record").to_numpy())
             for name in long.columns:
                 coders.setdefault(name, Coder())
             list(pool.map(lambda cells: coders[cells.name].add(cells), long))
     if record == 1:
         raise SourceError(f"{source}: the table is empty")
     columns = {name: coder.column() for name, coder in coders.items()}
-    return _Table(np.concatenate(records), columns, how, source).build()
+    return _Table(columns, how, source, records).build()
 
 
 class _Table:
     """Builds codes from long rows; whatever is wrong is told with its rows."""
 
     def __init__(
-        self, record: NDArray[Any], columns: dict[str, Column], how: Reading, source: str
+        self,
+        columns: dict[str, Column],
+        how: Reading,
+        source: str,
+        records: Sequence[tuple[int, int, int]],
     ) -> None:
-        self.record, self.columns, self.how, self.source = record, columns, how, source
+        self.columns, self.how, self.source = columns, how, source
         self.anonymous = how.anonymous or "rater" not in columns
         self.excluded: list[dict[str, Any]] = []
+        self._records = records
+        self._kept: NDArray[np.intp] | None = None
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return len(self.columns["answer"].place)
+
+    def _record(self, wrong: NDArray[np.bool_]) -> list[int]:
+        """The records that some rows come from; made when asked, for most tables are in order."""
+        parts = [
+            np.tile(np.arange(first, first + height), times)
+            for first, height, times in self._records
+        ]
+        record = np.concatenate(parts)
+        if self._kept is not None:
+            record = record[self._kept]
+        return [int(one) for one in record[wrong]]
 
     def build(self) -> RatingTable:
         """The table of codes."""
@@ -126,7 +127,7 @@ class _Table:
         self._leave_out_empty()
         columns = self.columns
         if "criterion" not in columns:
-            columns["criterion"] = Column([ALL], np.zeros(len(self.record), np.int32))
+            columns["criterion"] = Column([ALL], np.zeros(self.height, np.int32))
         self.unit_keys = ["item", *(name for name in SLICES[:2] if name in columns)]
         if "rater" not in columns:
             columns["rater"] = self._numbered()
@@ -193,7 +194,7 @@ class _Table:
             nameless = self.columns["criterion"].place < 0
             self._refuse(nameless, "criterion", "required, but not there")
         if "rater" in self.columns:
-            raters, rows = len(self.columns["rater"].texts), len(self.record)
+            raters, rows = len(self.columns["rater"].texts), self.height
             if raters > MOST_RATERS and raters > rows // 2:
                 raise SourceError(
                     f"{self.source}: {raters:,} different raters in {rows:,} rows; is "
@@ -202,7 +203,7 @@ class _Table:
 
     def _refuse(self, wrong: NDArray[np.bool_], path: str, message: str) -> None:
         """Name the first rows that are wrong, and how many more there are."""
-        records = self.record[wrong].tolist()
+        records = self._record(wrong)
         shown = [Fault(message, path, self.source, record=one) for one in records[:MOST_FAULTS]]
         if len(records) > MOST_FAULTS:
             more = f"and {len(records) - MOST_FAULTS:,} rows more"
@@ -210,7 +211,8 @@ class _Table:
         raise RecordError(shown)
 
     def _keep(self, wanted: NDArray[np.bool_]) -> None:
-        self.record = self.record[wanted]
+        kept = np.flatnonzero(wanted)
+        self._kept = kept if self._kept is None else self._kept[kept]
         self.columns = {name: one.rows(wanted) for name, one in self.columns.items()}
 
     def _leave_out_empty(self) -> None:
@@ -218,7 +220,7 @@ class _Table:
         if empty:
             self.excluded.append({"reason": "no answer", "rows": empty})
             self._keep(self.columns["answer"].place >= 0)
-        if not len(self.record):
+        if not self.height:
             raise SourceError(f"{self.source}: there is no answer in it")
 
     def _kinds(self) -> dict[str, str]:
@@ -245,7 +247,7 @@ class _Table:
     def _units(self) -> tuple[pl.DataFrame, Places]:
         """What was rated, and the unit of every row."""
         keys = [self.columns[name] for name in self.unit_keys]
-        if len(keys) == 1 and len(self.record) and "time" not in self.columns:
+        if len(keys) == 1 and "time" not in self.columns:
             return pl.DataFrame({"item": keys[0].texts}), keys[0].place
         first, place = combined(keys)
         texts = {name: [self.columns[name].at(row) for row in first] for name in self.unit_keys}
@@ -281,7 +283,7 @@ class _Table:
         columns = [Column([""] * (int(unit_of.max()) + 1), unit_of)]
         columns += [self.columns["rater"], self.columns["criterion"]]
         first, _ = combined(columns)
-        again = np.ones(len(self.record), np.bool_)
+        again = np.ones(self.height, np.bool_)
         again[first] = False
         message = "a second answer by one rater to one item; tell repeats apart by `occasion`"
         self._refuse(again, "rater", message)

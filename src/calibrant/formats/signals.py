@@ -105,7 +105,8 @@ class SignalCount:
         self.criterion = self.criterion or signal.get("criterion")
         value = signal.get("measured")
         if "not_measured" in signal:
-            self.not_measured[signal["not_measured"][:120]] += 1
+            # what failed names the kind of error only: messages may differ in every item
+            self.not_measured[":".join(signal["not_measured"].split(":")[:2])[:120]] += 1
         else:
             self.measured += 1
         if isinstance(value, int | float) and not isinstance(value, bool):
