@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
+from calibrant.core.criterion import ItemType
 from calibrant.core.item import Action, Conversation, Exchange, Item, Plan, Profile, Response
 from calibrant.raters.checks.parts import parts_of
+from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.run import Checker
 from calibrant.raters.checks.signal import Signal
 
@@ -28,18 +31,22 @@ def plan(*actions: Action | str, **profile: object) -> Plan:
     return Plan(id="p", profile=Profile(**{"goal": "a job", **profile}), actions=listed)  # type: ignore[arg-type]
 
 
+@cache
+def checker(kind: ItemType) -> Checker:
+    """All checks for a kind of item, with their own parameters."""
+    return Checker(kind)
+
+
 def signals(item: Item, check: str, **parameters: str) -> dict[str, Signal]:
     """What one check says about an item, by the name of the signal, with parameters as texts."""
-    (chosen,) = [one for one in Checker(item.kind).chosen if one.definition.name == check]
-    from calibrant.raters.checks.reading import Reading
-
+    (chosen,) = [one for one in checker(item.kind).chosen if one.definition.name == check]
     values = dict(chosen.values)
     for one in chosen.definition.parameters:
         if one.name in parameters:
-            values[one.name] = one.read(parameters[one.name])
-    given = item
-    if chosen.definition.reads == "reading":
-        given = Reading(item, Checker(item.kind).scanner)  # type: ignore[assignment]
+            values[one.name] = one.read(parameters.pop(one.name))
+    assert not parameters, f"{check} has no parameter {next(iter(parameters))!r}"
+    reads = chosen.definition.reads == "reading"
+    given = Reading(item, checker(item.kind).scanner) if reads else item
     found = list(chosen.definition.function(given, values))
     quotes_hold(item, found)
     return {one.signal: one for one in found}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
 
 import pytest
 from tests.checks.check_kit import conversation, plan, quotes_hold, response, signals
@@ -187,3 +189,36 @@ def test_every_check_names_what_its_rubric_has(kind: str) -> None:
 def test_spans_quote_the_item() -> None:
     item = conversation(("Hi", "One. Two?"), ("Yes", "Three?"))
     quotes_hold(item, Checker("conversation").signals(item))
+
+
+@dataclass(frozen=True)
+class Point:
+    """An entry point of another package."""
+
+    name: str
+    value: str = "package:module"
+
+    def load(self) -> None:
+        if self.name == "broken":
+            raise ImportError("no such thing")
+        check(name="plugged", version="2.0", kinds=("response",))(_plugged)
+
+
+def _plugged(item: Response, parameters: Values) -> Iterable[Signal]:
+    """Says that it is there."""
+    yield Signal("plugged", "there", measured=True)
+
+
+def test_other_packages_register_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [Point("good"), Point("broken")]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points)
+    registry.plugin_troubles.cache_clear()
+    try:
+        found = Checker("response").signals(response("Why?", "So."))
+        assert [one.measured for one in found if one.check == "plugged"] == [True]
+        (told,) = registry.plugin_troubles()
+        assert "'broken'" in told
+        assert "no such thing" in told
+    finally:
+        registry.unregister("plugged")
+        registry.plugin_troubles.cache_clear()
