@@ -12,6 +12,7 @@ import pytest
 from tests.formats.workbooks import save_rows
 
 from calibrant import RecordError, SourceError, agreement, load_rubric
+from calibrant.formats import rating_columns
 from calibrant.formats.agreement import AgreementReport, agreement_of_frames
 from calibrant.formats.agreement_view import blocks
 from calibrant.formats.rating_columns import Reading, frames_of
@@ -367,3 +368,13 @@ def test_the_target_that_is_furthest_away_comes_first() -> None:
     table = next(one for one in blocks(found) if one.title.startswith("Targets"))
     assert [row[1] for row in table.rows] == ["bad", "middling", "good"]
     assert {one.criterion for one in found.estimates} == {"good", "bad", "middling", None}
+
+
+def test_a_file_in_many_parts_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, ".parquet", long_rows())
+    whole = of_file(path, NOMINAL).to_dict()
+    monkeypatch.setattr(rating_columns, "_ROWS", 3)
+    assert of_file(path, NOMINAL).to_dict() == whole
+    assert max(one["n_ratings"] for one in whole["estimates"]) == len(long_rows())

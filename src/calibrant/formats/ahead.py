@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -28,4 +29,4 @@ def _in_turn(pool: ThreadPoolExecutor, future: Future[list[T]], parts: Iterator[
 
 def _next(parts: Iterator[T]) -> list[T]:
     """The next part, or nothing."""
-    return [part for part, _ in zip(parts, (None,), strict=False)]
+    return list(islice(parts, 1))
