@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
@@ -27,6 +27,10 @@ _DENSE = 400_000
 """Letters of all patterns up to which the faster kind of automaton is not too large."""
 BREAK = "\x00"
 """Stands between texts that are scanned together; no phrase holds it."""
+
+
+Place: TypeAlias = tuple[int, int, int, str]
+"""Start, end below nought (so that of two at one place the longer comes first), entry, label."""
 
 
 class Found(NamedTuple):
@@ -85,12 +89,21 @@ class Matcher:
                 self._targets[pattern].append(_Target(owner, rest, bare != anchor))
 
     def scan(self, text: str) -> list[Found]:
-        """Every hit in a text of small letters and plain signs, in order."""
+        """Every hit in a text of small letters and plain signs, in order, the longer one first."""
+        found = [
+            (start, minus, lexicon, entry, label)
+            for lexicon, places in self.places(text).items()
+            for start, minus, entry, label in places
+        ]
+        return [Found(one[0], -one[1], one[2], one[3], one[4]) for one in sorted(found)]
+
+    def places(self, text: str) -> dict[str, list[Place]]:
+        """The same by lexicon, as bare tuples: this is asked for every item."""
         if self._automaton is None:
-            return []
+            return {}
         scanned, cuts = _prepared(text)
-        hits: list[Found] = []
-        undone: list[Found] = []
+        hits: dict[str, list[Place]] = defaultdict(list)
+        undone: dict[str, list[Place]] = {}
         targets, last = self._targets, len(scanned)
         for pattern, start, end in _matches(self._automaton, scanned):
             if start and scanned[start - 1] != " " and _goes_on_before(scanned, start):
@@ -106,11 +119,14 @@ class Matcher:
                         continue
                     begin, stop = place
                 lexicon, entry, label, undoes = owner
-                (undone if undoes else hits).append(Found(begin, stop, lexicon, entry, label))
-        if undone and hits:
-            hits = _standing(hits, undone)
-        hits = sorted(set(hits), key=_place)
-        return _in_source(hits, cuts) if cuts else hits
+                if undoes:
+                    undone.setdefault(lexicon, []).append((begin, -stop, entry, label))
+                else:
+                    hits[lexicon].append((begin, -stop, entry, label))
+        for lexicon, exceptions in undone.items():
+            if lexicon in hits:
+                hits[lexicon] = _standing(hits[lexicon], exceptions)
+        return {lexicon: _in_source(places, cuts) for lexicon, places in hits.items()}
 
 
 def _matches(automaton: AhoCorasick, text: str) -> list[tuple[int, int, int]]:
@@ -118,10 +134,6 @@ def _matches(automaton: AhoCorasick, text: str) -> list[tuple[int, int, int]]:
         return automaton.find_matches_as_indexes(text, True)
     except UnicodeEncodeError:  # half of a pair of surrogates is no sign at all
         return automaton.find_matches_as_indexes(_HALF_PAIR.sub("\ufffd", text), True)
-
-
-def _place(hit: Found) -> tuple[int, int]:
-    return hit[0], -hit[1]
 
 
 def _automaton(patterns: list[str]) -> AhoCorasick | None:
@@ -163,20 +175,22 @@ def _end_of_word(text: str, end: int) -> int:
 # -- exceptions
 
 
-def _standing(hits: list[Found], undone: list[Found]) -> list[Found]:
-    """Hits that no exception of their own overlaps."""
-    by_owner: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    for one in undone:
-        by_owner[one.lexicon, one.entry].append((one.start, one.end))
-    covered = {owner: _merged(places) for owner, places in by_owner.items()}
-    return [
-        hit
-        for hit in hits
-        if not any(
-            owner in covered and _overlaps(covered[owner], hit.start, hit.end)
-            for owner in ((hit.lexicon, hit.entry), (hit.lexicon, -1))
-        )
-    ]
+def _standing(hits: list[Place], undone: list[Place]) -> list[Place]:
+    """Hits of a lexicon that no exception of their own overlaps."""
+    by_entry: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for start, minus, entry, _ in undone:
+        by_entry[entry].append((start, -minus))
+    covered = {entry: _merged(places) for entry, places in by_entry.items()}
+    of_all = covered.get(-1)
+    kept = []
+    for hit in hits:
+        start, minus, entry, _ = hit
+        if of_all is not None and _overlaps(of_all, start, -minus):
+            continue
+        if entry in covered and _overlaps(covered[entry], start, -minus):
+            continue
+        kept.append(hit)
+    return kept
 
 
 def _merged(places: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
@@ -221,15 +235,12 @@ def _prepared(text: str) -> tuple[str, list[int]]:
     return text.replace("\n", " ").replace("\t", " "), cuts
 
 
-def _in_source(hits: list[Found], cuts: list[int]) -> list[Found]:
-    """The hits at their places before signs were left out."""
+def _in_source(places: list[Place], cuts: list[int]) -> list[Place]:
+    """The hits in order, each once, at their places before signs were left out."""
+    ordered = sorted(set(places))
+    if not cuts:
+        return ordered
     return [
-        Found(
-            start + bisect_right(cuts, start),
-            end + bisect_right(cuts, end - 1),
-            lexicon,
-            entry,
-            label,
-        )
-        for start, end, lexicon, entry, label in hits
+        (start + bisect_right(cuts, start), minus - bisect_right(cuts, -minus - 1), entry, label)
+        for start, minus, entry, label in ordered
     ]

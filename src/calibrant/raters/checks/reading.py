@@ -15,7 +15,7 @@ from calibrant.core.criterion import ItemType
 from calibrant.core.item import Item
 from calibrant.raters.checks.language import covered
 from calibrant.raters.checks.lexicon import Lexicon
-from calibrant.raters.checks.matcher import BREAK, Matcher
+from calibrant.raters.checks.matcher import BREAK, Matcher, Place
 from calibrant.raters.checks.parts import Part, Role, parts_of
 from calibrant.raters.checks.signal import Span
 from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_counts
@@ -42,8 +42,8 @@ class Hit(NamedTuple):
         return Span(self.part.name, self.start, self.end, self.text)
 
 
-def _place(hit: Hit) -> tuple[int, int, int]:
-    return hit.part.index, hit.start, -hit.end
+def _place(hit: Hit) -> tuple[int, int]:
+    return hit.part.index, hit.start
 
 
 class Scanner:
@@ -162,24 +162,18 @@ class Reading:
     # -- phrases
 
     @cached_property
-    def _hits(self) -> dict[str, list[Hit]]:
-        """All hits by lexicon, in order; of two at one place the longer comes first."""
-        searched: dict[Matcher, list[Part]] = {}
+    def _searched(self) -> list[tuple[list[Part], list[int], dict[str, list[Place]]]]:
+        """Texts that were searched together, where each begins, and the hits by lexicon."""
+        together: dict[Matcher, list[Part]] = {}
         for one in self.parts:
-            searched.setdefault(self._scanner.matcher(one.role), []).append(one)
-        found: dict[str, list[Hit]] = {}
-        for matcher, parts in searched.items():
-            text = self._low if len(searched) == 1 else BREAK.join([*map(self.low, parts)])
+            together.setdefault(self._scanner.matcher(one.role), []).append(one)
+        out = []
+        for matcher, parts in together.items():
+            whole = len(together) == 1
+            text = self._low if whole else BREAK.join([*map(self.low, parts)])
             starts = [0, *accumulate([len(one.text) + 1 for one in parts])]
-            for start, end, lexicon, entry, label in matcher.scan(text):
-                at = bisect_right(starts, start) - 1
-                begin = starts[at]
-                hit = Hit(parts[at], start - begin, end - begin, label, entry)
-                found.setdefault(lexicon, []).append(hit)
-        if len(searched) > 1:
-            for hits in found.values():
-                hits.sort(key=_place)
-        return found
+            out.append((parts, starts, matcher.places(text)))
+        return out
 
     def hits(self, lexicon: str, *roles: Role) -> tuple[Hit, ...]:
         """Phrases of a lexicon in the texts of these roles (of all, where none is named), in order.
@@ -191,15 +185,20 @@ class Reading:
         if about and not set(about).issuperset(roles or about):
             raise ValueError(f"{lexicon} is about the words of {about}, not of {roles}")
         out: list[Hit] = []
-        reached: dict[tuple[int, str], int] = {}
-        for hit in self._hits.get(lexicon, ()):
-            part, start, end, label, _ = hit
-            if roles and part.role not in roles:
-                continue
-            if start >= reached.get((part.index, label), 0):
-                out.append(hit)
-                reached[part.index, label] = end
-        return tuple(out)
+        reached: dict[str, int] = {}
+        groups = 0
+        for parts, starts, by_lexicon in self._searched:
+            reached.clear()
+            groups += lexicon in by_lexicon
+            for start, minus, entry, label in by_lexicon.get(lexicon, ()):
+                at = bisect_right(starts, start) - 1
+                part = parts[at]
+                if start < reached.get(label, 0) or (roles and part.role not in roles):
+                    continue
+                reached[label] = -minus
+                begin = starts[at]
+                out.append(Hit(part, start - begin, -minus - begin, label, entry))
+        return tuple(sorted(out, key=_place)) if groups > 1 else tuple(out)
 
     def before(self, hit: Hit, count: int = 6) -> list[str]:
         """Up to ``count`` words before a hit in its sentence, small and plain."""
