@@ -43,9 +43,8 @@ USUAL = frozenset((
 """Words that stand in most texts, and make poor anchors by themselves."""
 _LETTER = r"[^\W_]"
 _REST = rf"{_LETTER}{{0,40}}+(?:'{_LETTER}{{1,40}}+){{0,2}}+"
-_BEGIN = rf"(?<!{_LETTER})(?<!{_LETTER}')"
 _END = rf"(?!'?{_LETTER})"
-_SPACE = r"(?: |(?=[,.;:!?]))"
+"""No word goes on here, in either direction."""
 _LONGEST_WORD = 41
 _GAP = re.compile(r"\.\.\.(\d{0,2})")
 _BARE = {
@@ -64,10 +63,16 @@ class Token:
     optional: bool
 
     @property
-    def pattern(self) -> str:
+    def forwards(self) -> str:
         """As a regular expression."""
         ways = sorted(self.ways, key=len, reverse=True)
-        return f"(?:{'|'.join(_escaped(one) for one in ways)})"
+        return f"(?:{'|'.join(map(_escaped, ways))})"
+
+    @property
+    def backwards(self) -> str:
+        """As a regular expression on a text that is read from its end."""
+        ways = sorted(self.ways, key=len, reverse=True)
+        return f"(?:{'|'.join(map(_escaped_backwards, ways))})"
 
     @property
     def reach(self) -> int:
@@ -101,19 +106,18 @@ class Phrase:
     def _after(self) -> Callable[[str, int], re.Match[str] | None]:
         parts = []
         for at in range(self.last + 1, len(self.tokens)):
-            token = self.tokens[at]
-            part = _separator(self.gaps[at - 1]) + token.pattern
-            parts.append(f"(?:{part})?" if token.optional else part)
+            part = _separator(self.gaps[at - 1]) + self.tokens[at].forwards
+            parts.append(f"(?:{part})?" if self.tokens[at].optional else part)
         return re.compile("".join(parts) + _END).match
 
     @cached_property
-    def _before(self) -> Callable[[str, int, int], re.Match[str] | None]:
+    def _before(self) -> Callable[[str], re.Match[str] | None]:
+        """Reads from the anchor back, so that it need not be searched where the phrase begins."""
         parts = []
-        for at in range(self.first):
-            token = self.tokens[at]
-            part = token.pattern + _separator(self.gaps[at])
-            parts.append(f"(?:{part})?" if token.optional else part)
-        return re.compile(_BEGIN + "".join(parts) + r"\Z").search
+        for at in range(self.first - 1, -1, -1):
+            part = _separator_backwards(self.gaps[at]) + self.tokens[at].backwards
+            parts.append(f"(?:{part})?" if self.tokens[at].optional else part)
+        return re.compile("".join(parts) + _END).match
 
     @cached_property
     def _reach(self) -> int:
@@ -127,10 +131,10 @@ class Phrase:
         if after is None:
             return None
         if self.first:
-            before = self._before(text, max(0, start - self._reach), start)
+            before = self._before(text[max(0, start - self._reach) : start][::-1])
             if before is None:
                 return None
-            start = before.start()
+            start -= before.end()
         return start, after.end()
 
 
@@ -138,12 +142,27 @@ def _escaped(way: str) -> str:
     return re.escape(way[:-1]) + _REST if way.endswith("*") else re.escape(way)
 
 
+def _escaped_backwards(way: str) -> str:
+    bare = re.escape(way.removesuffix("*")[::-1])
+    return rf"(?:{_LETTER}|'){{0,40}}?{bare}" if way.endswith("*") else bare
+
+
 def _separator(gap: int) -> str:
     """A space, or some words that end no sentence; nothing stands before a comma."""
+    space = r"(?: |(?=[,.;:!?]))"
     if not gap:
-        return _SPACE
+        return space
     words = rf"(?: [^ \0]{{0,{_LONGEST_WORD - 1}}}[^ .!?\0]){{0,{gap}}}?"
-    return rf"[^\w\s.!?\0]{{0,3}}{words}{_SPACE}"
+    return rf"[^\w\s.!?\0]{{0,3}}{words}{space}"
+
+
+def _separator_backwards(gap: int) -> str:
+    """The same on a text that is read from its end."""
+    space = r"(?: |(?<=[,.;:!?]))"
+    if not gap:
+        return space
+    words = rf"(?:[^ .!?\0][^ \0]{{0,{_LONGEST_WORD - 1}}} ){{0,{gap}}}?"
+    return rf"{space}{words}[^\w\s.!?\0]{{0,3}}"
 
 
 # -- reading
