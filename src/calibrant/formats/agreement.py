@@ -222,27 +222,29 @@ def _drivers(table: RatingTable, family: Family) -> list[Driver]:
     m = hits.sum(axis=1)
     apart = ((hits @ gap) * hits).sum(axis=1)
     share = np.where(m > 1, apart / np.maximum(1, m * (m - 1)), 0)
+    items = table.units["item"]
     out = []
-    for criterion, place in zip(family.names, family.place, strict=True):
-        of_item = share.take(place)
-        for at in _largest(of_item, DRIVING):
-            if of_item[at] > 0:
-                answers = {
-                    rater: ruler.labels[code]
-                    for rater, code in zip(table.raters, found.codes[:, place[at]], strict=True)
-                    if code != ABSENT
-                }
-                item = str(table.units["item"][int(at)])
-                out.append(Driver(criterion, item, answers, round(float(of_item[at]), 6)))
+    for criterion, place, times in zip(family.names, family.place, found.times, strict=True):
+        for at in _largest(share, place, times):
+            answers = {
+                rater: ruler.labels[code]
+                for rater, code in zip(table.raters, found.codes[:, place[at]], strict=True)
+                if code != ABSENT
+            }
+            apart = round(float(share[place[at]]), 6)
+            out.append(Driver(criterion, str(items[int(at)]), answers, apart))
     return out
 
 
-def _largest(numbers: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """Where the largest stand, the first of equal ones first; sorting all would take long."""
-    least = np.partition(numbers, -most)[-most] if len(numbers) > most else -np.inf
-    above, at = np.flatnonzero(numbers > least), np.flatnonzero(numbers == least)
-    found = np.concatenate([above, at[: max(0, most - len(above))]])
-    return found[np.argsort(-numbers[found], kind="stable")][:most]
+def _largest(
+    share: NDArray[np.float64], place: NDArray[Any], times: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """The items with the largest shares above 0, the first of equal ones first."""
+    order = np.argsort(-share, kind="stable")
+    enough = min(int(np.searchsorted(times[order].cumsum(), DRIVING)), len(order) - 1)
+    least = max(share[order[enough]], np.finfo(np.float64).tiny)
+    found = np.flatnonzero((share >= least).take(place))
+    return found[np.argsort(-share[place[found]], kind="stable")][:DRIVING]
 
 
 def _confusions(table: RatingTable, family: Family) -> list[Confusion]:

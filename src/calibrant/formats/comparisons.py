@@ -93,8 +93,7 @@ def _times(place: NDArray[Any], patterns: int) -> NDArray[np.int64]:
 def compared(table: RatingTable, family: Family, design: Design) -> Iterator[Estimate]:
     """Every estimate of a family, with NA left out and as an answer."""
     for na, found, ruler in _ways(family):
-        for one in _way(table, family, found, ruler, design):
-            yield replace(one, na=na)
+        yield from _way(table, family, found, ruler, design, na=na)
 
 
 def _ways(family: Family) -> Iterator[tuple[Any, Patterns, Ruler]]:
@@ -117,14 +116,14 @@ def _ways(family: Family) -> Iterator[tuple[Any, Patterns, Ruler]]:
 
 
 def _way(
-    table: RatingTable, family: Family, found: Patterns, ruler: Ruler, design: Design
+    table: RatingTable, family: Family, found: Patterns, ruler: Ruler, design: Design, *, na: Any
 ) -> Iterator[Estimate]:
     names = family.names
     raters = table.raters
-    yield from _told(names, _of(table, found, ruler, design), raters=raters)
+    yield from _told(names, _of(table, found, ruler, design), raters=raters, na=na)
     if len(names) > 1 and len(names) == len(table.criteria):
         for one in of_pool(found, family.place, ruler, design, anonymous=table.anonymous):
-            yield replace(one, raters=raters)
+            yield replace(one, raters=raters, na=na)
     for group, members in _groups(table).items():
         if isinstance(members, tuple):
             some = of_groups(found, members[0], members[1], ruler, design)
@@ -132,13 +131,14 @@ def _way(
         else:
             some = _of(table, Patterns(found.codes[members], found.times), ruler, design)
             own = tuple(raters[at] for at in members)
-        yield from _told(names, some, raters=own, group=group)
+        yield from _told(names, some, raters=own, group=group, na=na)
     quick = Design(design.method or "fisher", design.seed)
     for part, wanted in table.slices().items():
         some = _of(table, family.among(found, wanted), ruler, quick)
-        yield from _told(names, some, raters=raters, slice=part)
+        yield from _told(names, some, raters=raters, slice=part, na=na)
     if not table.anonymous and len(raters) > 2:
-        yield from _pairs(table, names, found, ruler, design)
+        for criterion, own, pair in _pairs(table, names, found, ruler, design):
+            yield from _told([criterion], [pair], raters=own, na=na)
 
 
 def _told(
@@ -173,7 +173,8 @@ def _groups(table: RatingTable) -> dict[str, Any]:
 
 def _pairs(
     table: RatingTable, names: list[str | None], found: Patterns, ruler: Ruler, design: Design
-) -> Iterator[Estimate]:
+) -> Iterator[tuple[str | None, tuple[str, str], list[Estimate]]]:
+    """Of each criterion and each pair of raters who met."""
     pairs = list(combinations(range(len(table.raters)), 2))
     if len(pairs) > MOST_PAIRS:
         return
@@ -185,5 +186,4 @@ def _pairs(
     if not len(sample):
         return
     for s, p, some in zip(sample, pair, of_pairs(tables[sample, pair], ruler, design), strict=True):
-        raters = table.raters[first[p]], table.raters[second[p]]
-        yield from (replace(one, criterion=names[s], raters=raters) for one in some)
+        yield names[s], (table.raters[first[p]], table.raters[second[p]]), some

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from calibrant.core.errors import SourceError
 
-Places = NDArray[np.int32]
+Places = NDArray[np.signedinteger[Any]]
 Keys = NDArray[np.uint64]
 Rows = NDArray[np.intp]
 NOWHERE = -1
@@ -87,7 +88,9 @@ class Coder:
 
     def column(self) -> Column:
         """All rows so far."""
-        return Column(list(self._known), np.concatenate(self._places))
+        kind = np.min_scalar_type(-max(1, len(self._known)))  # the smallest that holds NOWHERE too
+        places = np.concatenate(self._places, dtype=kind, casting="unsafe")
+        return Column(list(self._known), places)
 
     def _named(self, texts: pl.Series, numbers: bool) -> Places:
         """The place of each of these texts, the new ones among them at the end."""

@@ -127,7 +127,7 @@ def bca(
 
 def fisher(value: Array, se: Array) -> tuple[Array, Array]:
     """Limits from the standard error, on the scale on which a correlation is symmetric."""
-    inside = np.abs(value) < 1
+    inside = np.abs(value) < 1 - 1e-12  # what rounding leaves of perfection is perfection
     safe = np.where(inside, value, 0.0)
     z, half = np.arctanh(safe), QUANTILE * se / (1 - safe**2)
     low, high = np.tanh(z - half), np.tanh(z + half)

@@ -63,11 +63,8 @@ class _Samples:
     """Limits, shape (M, P)."""
     rare: NDArray[np.bool_]
     """Whether resampling sees too little, shape (M, P)."""
-
-    @property
-    def items(self) -> NDArray[np.int64]:
-        """Items with an answer, shape (P,)."""
-        return np.asarray(self.rows.times.sum(axis=-1))
+    items: NDArray[np.int64]
+    """Items with an answer, shape (P,)."""
 
 
 def estimates(
@@ -94,13 +91,11 @@ def estimates(
         if paired.any()
         else None
     )
-    return [
-        [
-            _estimate(one, (at, sample), found, n_items=int(n), **given.of(sample))
-            for at, one in enumerate(chosen)
-        ]
-        for sample, n in enumerate(paired)
-    ]
+    out = []
+    for sample, n in enumerate(paired):
+        about = {"n_items": int(n), **given.of(sample)}
+        out.append([_estimate(one, (at, sample), found, about) for at, one in enumerate(chosen)])
+    return out
 
 
 def _samples(
@@ -138,7 +133,7 @@ def _samples(
                 low[at, sample], high[at, sample] = bootstrap.bca(
                     value, found[at], influence[at, sample], own.times
                 )
-    return _Samples(rows, sums, methods, values, errors, low, high, _rare(rows, chosen))
+    return _Samples(rows, sums, methods, values, errors, low, high, _rare(rows, chosen), items)
 
 
 def _method(rows: Rows, design: Design, paired: int) -> Method:
@@ -177,15 +172,14 @@ def _rare(rows: Rows, chosen: Sequence[Measure]) -> NDArray[np.bool_]:
 
 
 def _estimate(
-    measure: Measure, at: tuple[int, int], found: _Samples | None, *, n_items: int, **about: Any
+    measure: Measure, at: tuple[int, int], found: _Samples | None, about: dict[str, Any]
 ) -> Estimate:
-    about |= {
+    about = about | {
         "coefficient": measure.coefficient,
         "level": measure.level,
         "weights": measure.weights,
-        "n_items": n_items,
     }
-    if found is None or not n_items:
+    if found is None or not about["n_items"]:
         return Estimate(**about, undefined=NO_PAIRS)
     value, se = float(found.values[at]), float(found.errors[at])
     if not isfinite(value):
