@@ -52,7 +52,9 @@ _COMMON_WORDS = """
     yes yet you you'll you're you've your yourself
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_OTHERWISE = "a i it us who or and in on can may all at be do if is no not for to by am so up one"
+_OTHERWISE = (
+    "a i it us who or and in on can may all at be do if is no not for to by am so up one yes"
+)
 _AMBIGUOUS = frozenset(_OTHERWISE.split())
 """Words that capitals may mean otherwise: countries, bodies, operators."""
 

@@ -17,6 +17,8 @@ from calibrant.raters.checks.reading import Hit, Reading
 REPORTED = "reported-speech-en"
 OPENING = "opening"
 """The label of phrases that count only where a sentence begins."""
+ALONE = "alone"
+"""The label of phrases that count only there, and with a stop after them."""
 _MOSTLY = 0.8
 """A quotation that is so much of a response is the response."""
 _QUOTED = re.compile(r'"[^"\n]++"')
@@ -24,6 +26,7 @@ _SINGLE = re.compile(r"(?<![\w'])'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w))++'(?!\w)")
 _CODE = re.compile(r"```[^`]*+```|`[^`\n]++`")
 _OPENS = re.compile(r"[\W_]*+(?:(?:well|so|look|oh|and|but|now|honestly|ok|okay|yes|no)\b[\W_]*+)?")
 _NEAR = 60
+_STOPS = ("", ".", ",", "!", "?", ";", "\n")
 _CLAUSE = re.compile(r"[;:]\s|\s-\s|,\s(?=but\b)")
 _SELF = frozenset(("i", "i've", "i'd", "i'll", "i'm", "we", "we've"))
 
@@ -92,10 +95,14 @@ class Voice:
         return tuple(
             one
             for one in self.reading.hits(lexicon)
-            if one.part.index == self.part.index
-            and self.is_own(one)
-            and (one.label != OPENING or self.opens(one))
+            if one.part.index == self.part.index and self.is_own(one) and self._stands(one)
         )
+
+    def _stands(self, hit: Hit) -> bool:
+        """Whether a phrase stands where its label wants it."""
+        if hit.label == ALONE and self.low[hit.end : hit.end + 1] not in _STOPS:
+            return False
+        return hit.label not in (OPENING, ALONE) or self.opens(hit)
 
 
 def longest(hits: Iterable[Hit]) -> Sequence[Hit]:
