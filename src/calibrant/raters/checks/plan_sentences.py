@@ -27,6 +27,10 @@ ABOUT_WORK = frozenset(("role", "subject"))
 _CLAUSE_END = re.compile(r"[,;:]")
 
 
+MOST = 300
+"""Hits in one sentence that are looked at: no sentence that people write has as many."""
+
+
 class Rule(NamedTuple):
     """Labels of one sentence that together mean something."""
 
@@ -65,14 +69,14 @@ def raised(
             by_sentence[hit.part.index, start].append(hit)
     for label, pattern in marks:
         for part in reading.of("action"):
-            for found in pattern.finditer(reading.low(part)):
-                start, _ = reading.sentence_at(part, found.start())
-                hit = Hit(part, found.start(), found.end(), label, -1)
+            for mark in pattern.finditer(reading.low(part)):
+                start, _ = reading.sentence_at(part, mark.start())
+                hit = Hit(part, *mark.span(), label, -1)
                 by_sentence[part.index, start].append(hit)
     out = []
-    for _, hits in sorted(by_sentence.items()):
-        hits.sort(key=lambda hit: (hit.start, hit.end))
-        hits = _in_main_clause(reading, hits)
+    for _, every in sorted(by_sentence.items()):
+        every.sort(key=lambda hit: (hit.start, hit.end))
+        hits = _in_main_clause(reading, every[:MOST])
         labels = {hit.label for hit in hits}
         for one in rules:
             if labels.issuperset(one.needs) and labels.isdisjoint(one.unless):
