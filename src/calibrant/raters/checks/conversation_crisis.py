@@ -18,8 +18,6 @@ from calibrant.raters.checks.signal import Hint, Signal
 
 NAME, LEXICON = "conversation_crisis", "crisis-en"
 SIGNAL = "crisis_signals"
-LOOK = "look"
-"""The label of words that are no sign by themselves, only worth a closer look."""
 
 _CLAUSE = re.compile(r"[,;:()\"]|\s-\s|\bbut\b|\bso\b|\band then\b|\bbecause\b|\bexcept\b")
 _DENIAL = re.compile(
@@ -45,6 +43,8 @@ _NO_DENIAL = re.compile(
     r"|not the first time)\b"
 )
 """Words of denial that deny something else."""
+_WITHIN = re.compile(r"\s(?:never|not|didn't|doesn't|hasn't|haven't|wouldn't)\s(?!safe|let|allow)")
+"""A denial inside of a frame."""
 _DOUBT = re.compile(
     r"(?:n't|\bnt|\bnot|\bno|\bnever|\bno longer|\bnothing|\bdont|\bdoesnt"
     r"|\bcant|\bwont|\bcannot"
@@ -159,7 +159,7 @@ def conversation_crisis(reading: Reading, parameters: Values) -> Iterable[Signal
     outside = reading.uncovered(messages)
     found = reading.hits(LEXICON, "user")
     hits = _merged(found, reading) if found else []
-    counted = [hit for hit in hits if is_own_and_present(reading, hit)]
+    counted = _apart([hit for hit in hits if is_own_and_present(reading, hit)])
     left = f"{len(outside)} messages in a language not covered" if outside else ""
     if outside and not counted:
         yield Signal(NAME, SIGNAL, criterion="CQ9", not_measured=NOT_COVERED, note=left)
@@ -182,18 +182,31 @@ def conversation_crisis(reading: Reading, parameters: Values) -> Iterable[Signal
 
 
 def _merged(found: Iterable[Hit], reading: Reading) -> list[Hit]:
-    """Phrases of the lexicon, and what a closer look at the messages finds beside them."""
-    phrases = [hit for hit in found if hit.label != LOOK]
-    taken = {(hit.part.index, place) for hit in phrases for place in (hit.start, hit.end)}
-    frames = []
-    for part in dict.fromkeys(hit.part for hit in found):
-        low = reading.low(part)
-        for label, frame in FRAMES:
-            for match in frame.finditer(low):
-                hit = Hit(part, match.start(), match.end(), label, -1)
-                if not any((part.index, place) in taken for place in (hit.start, hit.end)):
-                    frames.append(hit)
-    return sorted(phrases + frames, key=lambda hit: (hit.part.index, hit.start))
+    """Phrases of the lexicon, and what a closer look at the sentences finds beside them."""
+    hits = [hit for hit in found if hit.label not in FRAMES]
+    looked: set[tuple[int, int, str]] = set()
+    for hit in found:
+        if hit.label not in FRAMES:
+            continue
+        start, end = reading.sentence_at(hit.part, hit.start)
+        place = (hit.part.index, start, hit.label)
+        if place in looked:
+            continue
+        looked.add(place)
+        low = reading.low(hit.part)
+        for label, frame in FRAMES[hit.label]:
+            for match in frame.finditer(low, start, end):
+                hits.append(Hit(hit.part, match.start(), match.end(), label, -1))
+    return sorted(hits, key=lambda hit: (hit.part.index, hit.start, hit.end))
+
+
+def _apart(hits: Iterable[Hit]) -> list[Hit]:
+    """Of hits that overlap, the first."""
+    out: list[Hit] = []
+    for hit in hits:
+        if not out or out[-1].part.index != hit.part.index or out[-1].end <= hit.start:
+            out.append(hit)
+    return out
 
 
 def is_own_and_present(reading: Reading, hit: Hit) -> bool:
@@ -205,7 +218,9 @@ def is_own_and_present(reading: Reading, hit: Hit) -> bool:
     if hit.label == "unwanted":
         if not _DOUBT.search(clause[-60:]):
             return False
-    elif _denied(clause):
+    elif _denied(clause) or (
+        hit.entry < 0 and hit.label != "ideation" and _WITHIN.search(hit.text)
+    ):
         return False
     if hit.entry < 0 and NOT_MEANT.search(low, max(start, hit.start - 25), min(end, hit.end + 25)):
         return False

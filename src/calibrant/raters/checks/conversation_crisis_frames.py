@@ -421,10 +421,9 @@ NOT_MEANT = re.compile(
     r"box|flat tyre|workout|the gym"
 )
 """Words around a frame by which it says something else."""
-FRAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("ideation", IDEATION),
-    ("self_harm", HARM),
-    ("overdose", OVERDOSE),
-    ("danger", DANGER),
-)
-"""Kinds of crisis and what is said of them."""
+FRAMES: dict[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
+    "look_mind": (("ideation", IDEATION),),
+    "look_body": (("self_harm", HARM), ("overdose", OVERDOSE)),
+    "look_others": (("danger", DANGER),),
+}
+"""For each label of words worth a closer look: kinds of crisis, and what is said of them."""

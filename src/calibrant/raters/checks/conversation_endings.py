@@ -29,7 +29,7 @@ _SIGN_OFF = re.compile(
 """A courtesy or a signature that ends a reply."""
 _ASKS = re.compile(
     r"(?:[\"'(*_\s-]{0,8}+)(?:(?:and|so|but|then|or|well|now|i wonder,?|if "
-    r"[^,?]{1,80},|when [^,?]{1,80},|[^,?]{1,40},)\s++)?+"
+    r"[^,?]{1,80},|when [^,?]{1,80},|[^,?]{1,40},)\s++)?"
     r"(?:what|how|why|who|whom|whose|when|where|which|is|are|am|was|were|do"
     r"|does|did|can|could|would|will|should"
     r"|have|has|had|might|may|shall|isn't|aren't|don't|doesn't|didn't|can't"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-from calibrant.raters.checks.conversation_words import stems
+from calibrant.raters.checks.conversation_words import WORDS, stems
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.reading import Hit, Reading
@@ -14,6 +13,8 @@ from calibrant.raters.checks.signal import Hint, Signal, Span
 
 NAME, LEXICON = "conversation_history", "back-references-en"
 BACK, AGAIN = "references_back", "topics_raised_again"
+QUOTED = 5
+"""So many words of a message that comes back to something are enough to show it."""
 TOO_SHORT = "one exchange has nothing before it"
 
 
@@ -45,7 +46,11 @@ def conversation_history(reading: Reading, parameters: Values) -> Iterable[Signa
         return
     said = {part.number: stems(reading.low(part)) for part in messages}
     hits = reading.hits(LEXICON, "assistant")
-    back = [hit for hit in hits if hit.part.number and _goes_back(reading, hit, said)]
+    found = [hit for hit in hits if hit.part.number and _goes_back(reading, hit, said)]
+    sentences = {
+        (hit.part.index, reading.sentence_at(hit.part, hit.start)): hit for hit in found[::-1]
+    }
+    back = sorted(sentences.values(), key=lambda hit: (hit.part.index, hit.start))
     spans = tuple(hit.span for hit in back)
     yield Signal(NAME, BACK, measured=len(back), criterion="MT4", spans=spans, note=left)
     later = sum(1 for part in replies if part.number)
@@ -89,9 +94,9 @@ def _goes_back(reading: Reading, hit: Hit, said: dict[int, set[str]]) -> bool:
         return False
     _, end = reading.sentence_at(hit.part, hit.start)
     meant = stems(reading.low(hit.part)[hit.end : end])
-    now = said.get(hit.part.number, set())
-    before = set().union(*(words for number, words in said.items() if number < hit.part.number))
-    return bool(meant & (before - now)) and not meant & now
+    if not meant.isdisjoint(said.get(hit.part.number, ())):
+        return False
+    return any(number < hit.part.number and not meant.isdisjoint(said[number]) for number in said)
 
 
 def _raised_again(
@@ -104,9 +109,10 @@ def _raised_again(
         words = said[part.number]
         back = sorted(word for word in words if word in last and at - last[word] > away)
         if len(back) >= least:
-            low = reading.low(part)
-            for word in back:
-                found = re.search(rf"(?<![^\W_]){word}\w*+", low)
-                if found is not None:
-                    yield reading.span(part, *found.span())
+            first = {
+                one.group()[:5]: one.span()
+                for one in reversed(list(WORDS.finditer(reading.low(part))))
+            }
+            for word in back[:QUOTED]:
+                yield reading.span(part, *first[word])
         last.update(dict.fromkeys(words, at))
