@@ -23,9 +23,10 @@ SIGNS = {
 
 WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*+")
 """In plain text: letters and digits, with apostrophes and hyphens inside."""
-_STOP = re.compile(r"[.!?\n][.!?\n]*+")  # a set comes first: the search for it is quick
-_CLOSING = re.compile(r"[\"')\]*_]++")
-_BLANK = re.compile(r"\s*+")
+_STOP = re.compile(r"[.!?\n](?:(?<=\n)|(?<![.!?][.!?])([.!?]*+[\"')\]*_]*+)(?=\s|\Z))\s*+")
+"""Where a sentence ends, with the blanks after it: at a line break, or at stops and what closes
+quotes and brackets. It begins with a set, which makes the search quick, and within a run of stops
+only at the first."""
 ABBREVIATIONS = frozenset(
     (
         "e.g", "i.e", "etc", "mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "approx", "dept",
@@ -38,7 +39,10 @@ _TAILS = frozenset(
 )
 """How the text before a full stop ends that may be no end: an abbreviation, a number of a list."""
 _LATIN_1 = [bytes([code]).decode("latin-1") for code in range(256)]
-_SPACED = bytes(32 if sign.isspace() else code for code, sign in enumerate(_LATIN_1))
+_SHAPES = bytes(
+    32 if sign.isspace() else 97 if sign.isalnum() else code for code, sign in enumerate(_LATIN_1)
+)
+"""Blanks become spaces, letters and digits become a."""
 _NO_LETTERS = bytes(
     code for code, sign in enumerate(_LATIN_1) if code and not sign.isalnum() and not sign.isspace()
 )
@@ -81,12 +85,9 @@ def word_counts(text: str, mark: str) -> list[int]:
     if not text.isascii() and _WIDE_LETTER.search(text):
         spaced = _IDEOGRAM.sub(r" \g<0> ", text)
         return [len(_NO_WORD.sub("", one).split()) for one in spaced.split(mark)]
-    # what is not Latin-1 is no letter; counting spaces is faster than making words
-    line = text.encode("latin-1", "ignore").translate(_SPACED, _NO_LETTERS)
-    while b"  " in line:
-        line = line.replace(b"  ", b" ")
-    pieces = [piece.strip() for piece in line.split(mark.encode())]
-    return [piece.count(b" ") + 1 if piece else 0 for piece in pieces]
+    # what is not Latin-1 is no letter; where words begin is faster to count than words to make
+    shapes = text.encode("latin-1", "ignore").translate(_SHAPES, _NO_LETTERS)
+    return [piece.count(b" a") + piece.startswith(b"a") for piece in shapes.split(mark.encode())]
 
 
 def words(text: str) -> list[tuple[int, int]]:
@@ -104,37 +105,22 @@ def sentences_of_plain(text: str) -> list[tuple[int, int]]:
     out = []
     start = len(text) - len(text.lstrip())
     for found in _STOP.finditer(text):
-        at, end = found.span()
-        if text[end : end + 1] == " " and text[end - 1] != "\n":  # most sentences end so
-            tail = text[at - 2 : at] if at > 2 else text[:at]
-            if tail in _TAILS and found.group() == "." and _abbreviated(text, at):
-                continue
+        at, end = found.start(), found.end(1)
+        if end < 0:
+            end = start + len(text[start:at].rstrip())
+        elif (text[at - 2 : at] if at > 2 else text[:at]) in _TAILS and _abbreviated(text, at):
+            continue
+        if end > start:
             out.append((start, end))
-            start = end + 1
-        else:
-            end = _other_end(text, start, at, end)
-            if end > start:
-                out.append((start, end))
-            start = max(start, end)
-        if text[start : start + 1].isspace():
-            start = _BLANK.match(text, start).end()  # type: ignore[union-attr]
+        start = found.end()
     rest = text[start:].rstrip()
     return [*out, (start, start + len(rest))] if rest else out
 
 
-def _other_end(text: str, start: int, at: int, stop: int) -> int:
-    """Where a sentence ends whose stop is not followed by a space; ``-1`` where it goes on."""
-    if text[stop - 1] == "\n":
-        return start + len(text[start:stop].rstrip())
-    closing = _CLOSING.match(text, stop)
-    end = stop if closing is None else closing.end()
-    if text[end : end + 1].strip():
-        return -1
-    return -1 if end - at == 1 and text[at] == "." and _abbreviated(text, at) else end
-
-
 def _abbreviated(text: str, at: int) -> bool:
     """Whether a full stop belongs to an abbreviation, or to the number of a list."""
+    if text[at : at + 2].strip() != ".":
+        return False
     space = text.rfind(" ", max(0, at - 8), at)
     if space < 0 and at >= 8 and "\n" not in text[at - 8 : at]:
         return False
