@@ -1,0 +1,164 @@
+"""Checks: how often they are right, and how fast they are beside a phrase matcher."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain, islice, product
+from pathlib import Path
+
+from tests.checks.labelled import SUBJECTS, figures
+
+from bench import checks_smartspan, coaching
+from bench.harness import (
+    HERE,
+    PYTHON,
+    Band,
+    BenchError,
+    Context,
+    Floor,
+    Part,
+    Quantity,
+    Report,
+    Row,
+    Run,
+    best,
+    cpu,
+    interleave,
+    peak,
+    peer_env,
+    run_process,
+    same_version,
+    timed,
+)
+from calibrant.core.item import Conversation, Exchange
+from calibrant.raters.checks.lexicon import Lexicon
+from calibrant.raters.checks.phrase import read_phrase
+from calibrant.raters.checks.run import Checker
+
+TITLE = "checks: precision, recall, speed"
+
+COMMAND = Path(PYTHON).with_name("calibrant")
+SPACY = "spacy==3.8.7"
+MOST_WAYS = 200
+"""Ways to say one phrase that the peer is given."""
+
+
+def labelled(ctx: Context) -> Report:
+    """Precision and recall on sentences that were not looked at while checks were written."""
+    rows = []
+    for subject in SUBJECTS:
+        ctx.say(subject.name)
+        found = figures(subject)
+        for what, value, least in (
+            ("precision", found.precision, subject.precision),
+            ("recall", found.recall, subject.recall),
+        ):
+            rows.append(
+                Row(f"{subject.name}, {what}", Quantity(value, "share"), floor=Band(least, 1))
+            )
+    return Report(
+        "labelled sentences, the test split",
+        rows,
+        notes=["sentences and their definitions: tests/checks/data/labelled"],
+        headings=("found", "", ""),
+    )
+
+
+def smartspan(ctx: Context) -> Report:
+    """The checks of plans against people, on goals of the smartspan data."""
+    folder = checks_smartspan.DATA
+    if not folder.is_dir():
+        raise BenchError("the smartspan data is not here; see bench/checks_smartspan.py")
+    every = list(checks_smartspan.goals(folder))
+    held_out = [one for one in every if one.held_out]
+    rows = []
+    for label in checks_smartspan.CHECKS:
+        for name, among in (("all goals", every), ("held out", held_out)):
+            found = checks_smartspan.figures(label, among)
+            measurable = label == "Measurable"
+            for what, value, least in (
+                ("precision", found.precision, 0.85 if measurable else None),
+                ("recall", found.recall, None),
+                ("F1", found.f1, 0.90 if measurable else None),
+            ):
+                floor = None if least is None else Band(least, 1)
+                shown = f"{label}, {name} ({found.goals}), {what}"
+                rows.append(Row(shown, Quantity(value, "share"), floor=floor))
+    return Report("goals labelled by people", rows, headings=("found", "", ""))
+
+
+def speed(ctx: Context) -> Report:
+    """All conversation checks, against a blank spaCy pipeline with a phrase matcher."""
+    number, once = (1_000, 100) if ctx.quick else (10_000, 500)
+    source, target = coaching.write(ctx.work / "in.jsonl", number), ctx.work / "out.json"
+    checker = Checker("conversation")
+    lexicons = [one for chosen in checker.chosen for one in chosen.definition.lexicons]
+    phrases = ctx.work / "phrases.json"
+    phrases.write_text(json.dumps({one.id: _said(one) for one in lexicons}), encoding="utf-8")
+    items = [
+        Conversation(id=str(at), exchanges=tuple(Exchange(user=a, assistant=b) for a, b in said))
+        for at, said in enumerate(coaching.conversations(once))
+    ]
+    python = peer_env("spacy", [SPACY, same_version("click")])
+
+    def mine() -> Run:
+        run = timed(lambda: [checker.signals(item) for item in items])
+        return Run(run.seconds / once, (run.cpu or 0.0) / once)
+
+    def theirs() -> Run:
+        script = HERE / "peers" / "spacy_phrases.py"
+        run_process([python, "-I", script, source, phrases, target, str(once)])
+        told = json.loads(target.read_text(encoding="utf-8"))
+        return Run(told["seconds"] / once, told["cpu"] / once)
+
+    ctx.say(f"{once} conversations of 15 exchanges, both ways")
+    runs = interleave({"ours": mine, "peer": theirs}, rounds=3, warm_up=1)
+    ctx.say(f"the whole command over {number:,} conversations")
+    out = ctx.work / "signals.jsonl"
+    whole = run_process([COMMAND, "check", source, "-o", out])
+    few = coaching.write(ctx.work / "few.jsonl", number // 10)
+    least = run_process([COMMAND, "check", few, "-o", ctx.work / "few-signals.jsonl"])
+    found, other = best(runs["ours"]), best(runs["peer"])
+    return Report(
+        f"all signals of conversations, {len(lexicons)} lexicons",
+        [
+            Row(
+                "conversations a second, in memory",
+                Quantity(1 / found, "/s"),
+                Quantity(1 / other, "/s"),
+                other / found,
+                Floor(3),
+                runs,
+            ),
+            Row(
+                f"`calibrant check`, {number:,} conversations",
+                Quantity(number / whole.seconds, "/s"),
+            ),
+        ],
+        notes=[
+            f"the peer tokenises and looks for {sum(map(len, map(_said, lexicons))):,} phrases, "
+            f"gaps left out; {once} conversations, scaled",
+            f"processor time a conversation: ours {Quantity(cpu(runs['ours']), 's')}, "
+            f"peer {Quantity(cpu(runs['peer']), 's')}",
+            f"peak memory of the command: {Quantity(peak([least]), 'B')} for {number // 10:,} "
+            f"conversations, {Quantity(peak([whole]), 'B')} for {number:,}",
+        ],
+    )
+
+
+def _said(one: Lexicon) -> list[str]:
+    """The phrases of a lexicon as the peer knows them: words that follow one another."""
+    phrases = chain.from_iterable(entry.phrases for entry in one.entries)
+    out: dict[str, None] = {}
+    for text in phrases:
+        phrase = read_phrase(text, one.gap)
+        piece: list[tuple[str, ...]] = []
+        for at, token in enumerate(phrase.tokens):
+            piece.append(tuple(way.rstrip("*") for way in token.ways))
+            if at == len(phrase.tokens) - 1 or phrase.gaps[at]:
+                out |= dict.fromkeys(islice(map(" ".join, product(*piece)), MOST_WAYS))
+                piece = []
+    return [text for text in out if text]
+
+
+PARTS: dict[str, Part] = {"labelled": labelled, "smartspan": smartspan, "speed": speed}
