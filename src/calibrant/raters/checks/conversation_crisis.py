@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from calibrant.raters.checks.conversation_crisis_frames import FRAMES, NOT_MEANT
+from calibrant.raters.checks.conversation_crisis_frames import FRAMES
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
@@ -123,6 +123,33 @@ _AGAIN = re.compile(
     r"|return(?:ed|ing|s)?|want to (?:again|now)|tempted|this year|every night"
     r"|all the time)\b"
 )
+_NOT_MEANT = re.compile(
+    r"end(?:ing)? (?:it|things|everything) (?:with|between|by|on|amicabl|there"
+    r"|early|before)"
+    r"|(?:disappear|vanish)\w* (?:to|for|into|on|off)\b|(?:scared|afraid"
+    r"|frightened) of (?:him|her|them)"
+    r" (?:leav|dying|not|gett|being|fail|mov|find)|beat (?:me|us) (?:at|to|by"
+    r"|in)\b|pushed me (?:to|out of)"
+    r"|(?:threw|throws|throwing) (?:the|a) (?:ball|frisbee|party|stick"
+    r"|snowball|towel)|kicked (?:me )?off"
+    r"|living (?:room|with|in|at|on|costs?|here|there|alone|abroad|together"
+    r"|out of)|cost of living"
+    r"|(?:earn\w*|make|making|for) a living|living (?:near|like|my best)|wake "
+    r"up (?:early|at|late|to my|before)"
+    r"|waking up (?:at|early|late|before)|dying (?:to|for)\b|hit (?:me|us) "
+    r"(?:that|how|like|with)|glass of"
+    r"|waiting for|commut\w+|sunset|the view|concert|nosebleed|gums|period"
+    r"|blood (?:donor|donat\w+|orange)"
+    r"|bleeding (?:edge|heart|money)|smok\w+|cigarett\w+|sugar|chocolate"
+    r"|woken up (?:by|at|in)|wake up (?:call|in time)"
+    r"|platform (?:shoe|for|game|work)|no longer (?:work|want to be friends"
+    r"|interested)|my last job"
+    r"|existing (?:customer|client|contract|plan|job|team)|hot water|by "
+    r"accident|accidentally|cooking"
+    r"|chopping|oven|shaving|garden\w*|the pan\b|kettle|stairs? in my|heavy "
+    r"box|flat tyre|workout|the gym"
+)
+"""Words around a frame by which it says something else."""
 _PERSON = re.compile(
     r"\b(?:he|she|they|he's|she's|they've|he'd|she'd|hes|shes|who|someone"
     r"|somebody|guy|man|woman"
@@ -218,11 +245,11 @@ def is_own_and_present(reading: Reading, hit: Hit) -> bool:
     if hit.label == "unwanted":
         if not _DOUBT.search(clause[-60:]):
             return False
-    elif _denied(clause) or (
+    elif (hit.label != "regardless" and _denied(clause)) or (
         hit.entry < 0 and hit.label != "ideation" and _WITHIN.search(hit.text)
     ):
         return False
-    if hit.entry < 0 and NOT_MEANT.search(low, max(start, hit.start - 25), min(end, hit.end + 25)):
+    if hit.entry < 0 and _NOT_MEANT.search(low, max(start, hit.start - 25), min(end, hit.end + 25)):
         return False
     if hit.label == "struck" and not _by_a_person(before, clause):
         return False

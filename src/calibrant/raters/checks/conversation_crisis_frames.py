@@ -29,9 +29,25 @@ _PERSON = (
 _DEATH = "dead|die|dying|death|suicide|not existing|not be here|not being here|disappear"
 _LIMB = "arms?|wrists?|thighs?|legs?|skin|hips?|stomach|forearms?|belly|knuckles"
 
+_HEIGHT = "bridge|roof|rooftop|cliff|railway|tracks|platform|ledge|viaduct|railings|multi-?storey"
 IDEATION = re.compile(
     "|".join(
         (
+            _frame(
+                "i|i'm|i've", 30, "stand|stood|standing|sat|keep|kept|look\\w*|drawn", 40, _HEIGHT
+            ),
+            _frame(
+                _HEIGHT,
+                40,
+                "i|i'm|me",
+                20,
+                "stood|stand|look\\w*|think\\w*|thought|wonder\\w*|want",
+            ),
+            _frame(
+                "wish|hope|hoping|disappoint\\w*|hate|angry|gutted|shame|dread|not|n't|never",
+                45,
+                "wake up|woke up|waking up|woken up",
+            ),
             _frame(
                 "want|wish|hope|rather|ready|prefer|long|pray|need|choose|beg",
                 25,
@@ -191,6 +207,9 @@ IDEATION = re.compile(
 HARM = re.compile(
     "|".join(
         (
+            _frame("i|i'm|my|me", 60, "bleed|bleeding|bled|blood(?! test| pressure| sugar| count)"),
+            _frame("i|i'm|i've", 40, "on purpose|deliberately"),
+            _frame("i|i've", 12, "relapsed|had a relapse"),
             _frame(
                 "carv\\w+|cut|cutting|burn\\w*|scratch\\w*|slic\\w+|slash\\w*|press\\w*"
                 "|stab\\w*|dig|digging|scald\\w*|brand\\w*|gouge\\w*|scrap\\w+",
@@ -398,29 +417,6 @@ DANGER = re.compile(
         )
     )
 )
-NOT_MEANT = re.compile(
-    r"end(?:ing)? (?:it|things|everything) (?:with|between|by|on|amicabl|there"
-    r"|early|before)"
-    r"|(?:disappear|vanish)\w* (?:to|for|into|on|off)\b|(?:scared|afraid"
-    r"|frightened) of (?:him|her|them)"
-    r" (?:leav|dying|not|gett|being|fail|mov|find)|beat (?:me|us) (?:at|to|by"
-    r"|in)\b|pushed me (?:to|out of)"
-    r"|(?:threw|throws|throwing) (?:the|a) (?:ball|frisbee|party|stick"
-    r"|snowball|towel)|kicked (?:me )?off"
-    r"|living (?:room|with|in|at|on|costs?|here|there|alone|abroad|together"
-    r"|out of)|cost of living"
-    r"|(?:earn\w*|make|making|for) a living|living (?:near|like|my best)|wake "
-    r"up (?:early|at|late|to my|before)"
-    r"|waking up (?:at|early|late|before)|dying (?:to|for)\b|hit (?:me|us) "
-    r"(?:that|how|like|with)|glass of"
-    r"|platform (?:shoe|for|game|work)|no longer (?:work|want to be friends"
-    r"|interested)|my last job"
-    r"|existing (?:customer|client|contract|plan|job|team)|hot water|by "
-    r"accident|accidentally|cooking"
-    r"|chopping|oven|shaving|garden\w*|the pan\b|kettle|stairs? in my|heavy "
-    r"box|flat tyre|workout|the gym"
-)
-"""Words around a frame by which it says something else."""
 FRAMES: dict[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
     "look_mind": (("ideation", IDEATION),),
     "look_body": (("self_harm", HARM), ("overdose", OVERDOSE)),
