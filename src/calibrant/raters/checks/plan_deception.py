@@ -25,6 +25,7 @@ RULES = (
     rule("grave", "cover", unless=_NOT),
     rule("says_you", unless=_NOT),
     rule("state", "untruth", unless=_NOT),
+    rule("state", "untrue", unless=_NOT),
     rule("hush", "asked", unless=_NOT),
     rule("asked", "hush", unless=_NOT),
 )
