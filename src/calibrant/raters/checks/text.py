@@ -7,6 +7,7 @@ here begins where its run of signs begins, so none of them tries the same signs 
 
 from __future__ import annotations
 
+import codecs
 import re
 
 SIGNS = {
@@ -46,13 +47,6 @@ _SHAPES = bytes(
 _NO_LETTERS = bytes(
     code for code, sign in enumerate(_LATIN_1) if code and not sign.isalnum() and not sign.isspace()
 )
-_NO_WORD = re.compile(r"(?:[^\w\s]|_)++")
-_IDEOGRAM = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_WIDE_LETTER = re.compile(
-    "[\u0100-\u1fff\u2c00-\ufdcf\ufe70-\uffdc\U00010000-\U0001cfff\U0001d400-\U0001d7ff"
-    "\U00020000-\U0003ffff]"
-)
-"""Where letters and digits beyond Latin-1 are: blocks of symbols and emoji are left out."""
 _SIGNS_ONLY = re.compile(r"[\W_]*+")
 _VOWELS = re.compile(r"[aeiouy]++")
 _SILENT = re.compile(r"[^aeiouyl\W\d_]e(?![^\W_])|[aeiouy]le(?![^\W_])")
@@ -82,12 +76,25 @@ def word_count(text: str) -> int:
 
 def word_counts(text: str, mark: str) -> list[int]:
     """The words of each of the plain texts between a mark, which is one control character."""
-    if not text.isascii() and _WIDE_LETTER.search(text):
-        spaced = _IDEOGRAM.sub(r" \g<0> ", text)
-        return [len(_NO_WORD.sub("", one).split()) for one in spaced.split(mark)]
-    # what is not Latin-1 is no letter; where words begin is faster to count than words to make
-    shapes = text.encode("latin-1", "ignore").translate(_SHAPES, _NO_LETTERS)
+    # where words begin is faster to count than words are to make
+    shapes = text.encode("latin-1", _WIDE).translate(_SHAPES, _NO_LETTERS)
     return [piece.count(b" a") + piece.startswith(b"a") for piece in shapes.split(mark.encode())]
+
+
+def _shape_of_wide(error: UnicodeError) -> tuple[str, int]:
+    """What stands for signs beyond Latin-1 when words are counted: a for a letter, else nothing."""
+    assert isinstance(error, UnicodeEncodeError)
+    run = error.object[error.start : error.end]
+    shapes = (
+        " a " if "\u3040" <= sign <= "\u9fff" else "a" if sign.isalnum() else " "
+        for sign in run
+        if sign.isalnum() or sign.isspace()
+    )
+    return "".join(shapes), error.end
+
+
+_WIDE = "calibrant.shape_of_wide"
+codecs.register_error(_WIDE, _shape_of_wide)
 
 
 def words(text: str) -> list[tuple[int, int]]:
