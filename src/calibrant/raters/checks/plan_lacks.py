@@ -29,6 +29,13 @@ _SUM = re.compile(r"[£$€]\s?\d|\d\s?(?:euros?|pounds?|dollars?)(?![^\W_])|\d\
 _WITH_IT = re.compile(
     r"(?<![^\W_])(?:your|own|with|use|using|bring|show|take|have|need|wear)(?![^\W_])"
 )
+_OR = re.compile(r" or (?!so |more |less |two |three )")
+"""Where something is one way of several."""
+_EMPLOYER = re.compile(
+    r"\s(?:shops?|stores?|schools?|firms?|compan(?:y|ies)|cent(?:re|er)s?|club|factory|museum|dealer"
+    r"|banks?|department|team|desk|counter|vacanc(?:y|ies)|jobs?)(?![^\W_])"
+)
+"""What makes the name of a thing that of an employer."""
 SORTS = frozenset(("papers", "clothes", "space", "network", "language", "tools"))
 """Things of which there are sorts: one who lacks a garden may have a desk."""
 ALL_SORTS = frozenset(
@@ -126,6 +133,9 @@ def _needed(reading: Reading, lack: Lack) -> Iterator[Span]:
         for hit in hits
         if hit.label == ROUND
     }
+    for part in reading.of("action"):
+        for found in _OR.finditer(reading.low(part)):
+            rounds.add((part.index, reading.sentence_at(part, found.start())[0]))
     for hit in hits:
         place = hit.part.index, reading.sentence_at(hit.part, hit.start)[0]
         if hit.label.startswith(NEED) and place not in rounds and _meant(hit, lack):
@@ -153,20 +163,24 @@ def _meant(hit: Hit, lack: Lack) -> bool:
 def _same_words(
     reading: Reading, part: Part, lack: Lack, rounds: set[tuple[int, int]]
 ) -> Iterator[Span]:
-    """All words of the thing in one sentence, with a word before them that puts it to use."""
+    """Half of the words of the thing or more in one sentence, after a word that puts it to use."""
     text = reading.low(part)
     for start, end in reading.sentences(part):
         if (part.index, start) in rounds:
             continue
         found = [one for one in WORD.finditer(text, start, end) if _stem(one.group()) in lack.words]
-        if found and {_stem(one.group()) for one in found} == lack.words:
+        shared = {_stem(one.group()) for one in found}
+        if found and 2 * len(shared) >= len(lack.words):
             first, last = found[0].start(), found[-1].end()
-            if _WITH_IT.search(text, max(start, first - 25), first):
+            used = _WITH_IT.search(text, max(start, first - 25), first)
+            if used and not _EMPLOYER.match(text, last):
                 yield reading.span(part, first, last)
 
 
 def _stem(word: str) -> str:
-    """A word without the ending of a plural."""
+    """A word without the ending of a plural or of *-ing*."""
+    if word.endswith("ing") and len(word) > 5:
+        return word[:-3]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
