@@ -16,9 +16,9 @@ from calibrant.stats.catalogue import Measure, measures
 from calibrant.stats.counts import ABSENT, Patterns, counts_of, patterns
 from calibrant.stats.estimate import Design, Estimate
 from calibrant.stats.icc_estimates import iccs
-from calibrant.stats.moments import Rows, between, by_rater, cells_of_pairs, exchangeable
+from calibrant.stats.moments import WIDE, between, by_rater, cells_of_pairs, exchangeable
 from calibrant.stats.runs import Codes
-from calibrant.stats.samples import WIDE, Given, estimates, resampled
+from calibrant.stats.samples import Given, estimates, resampled
 from calibrant.stats.weights import Ruler
 
 _OF_COUNTS = ("percent", "percent_within_one", "fleiss_kappa", "gwet_ac", "brennan_prediger")
@@ -48,10 +48,7 @@ def of_sets(
     given = Given(ruler.labels, found.times @ counts.counts)
     alone = exchangeable(counts)
     whole = alone if anonymous else by_rater(found, values)
-    drawn = [
-        resampled(Rows(whole.make, times, values, whole.raters), chosen, design)
-        for times in found.times
-    ]
+    drawn = [resampled(whole.sample(times), chosen, design) for times in found.times]
     # a single answer tells alpha nothing, and the others what answers are usual
     paired = alone.only(counts.counts.sum(axis=1) >= 2)
     out: list[list[Estimate]] = [[] for _ in found.times]

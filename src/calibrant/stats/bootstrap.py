@@ -46,12 +46,9 @@ def influences(rows: Rows, functions: Sequence[Callable[[Moments], Array]]) -> A
     n, sums = rows.times.sum(axis=-1), rows.sums()
     lead = rows.times.shape[:-1]
     out = np.empty((len(functions), *lead, rows.patterns))
-    total = sums[..., None, :]
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / n[..., None, None]
-        for part, terms in rows.parts(CELLS // max(1, int(np.prod(lead)))):
-            change = _STEP * (terms - mean)
-            more, less = rows.read(total + change), rows.read(total - change)
+        both = zip(rows.near(sums, _STEP), rows.near(sums, -_STEP), strict=True)
+        for (part, more), (_, less) in both:
             for at, function in enumerate(functions):
                 out[at, ..., part] = function(more) - function(less)
     return np.asarray(out * n[..., None] / (2 * _STEP))
@@ -179,10 +176,13 @@ def slope_at_perfection(sums: Moments, measure: Measure) -> float:
         return 0.0
     apart = apart / apart.sum()
     little = 1e-6
-    disturbed = replace(
-        sums,
-        agreements=(1 - little) * sums.agreements + little * sums.agreements.sum() * apart,
-        coincidences=(1 - little) * sums.coincidences + little * sums.coincidences.sum() * apart,
-    )
+    tables = {
+        name: (1 - little) * table + little * table.sum() * apart
+        for name, table in (
+            ("agreements", np.asarray(sums.agreements)),
+            ("coincidences", np.asarray(sums.coincidences)),
+        )
+    }
+    disturbed = replace(sums, **tables)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float((1 - measure.value(disturbed)) / little)

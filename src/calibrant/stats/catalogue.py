@@ -15,7 +15,7 @@ from calibrant.stats.alpha import alpha
 from calibrant.stats.gwet import gwet_ac
 from calibrant.stats.kappa import brennan_prediger, conger, fleiss
 from calibrant.stats.moments import Array, Moments
-from calibrant.stats.percent import observed
+from calibrant.stats.percent import observed, total
 from calibrant.stats.weights import (
     LEVELS,
     Level,
@@ -127,7 +127,8 @@ def _alpha(level: Level, points: Matrix) -> Functions:
 
     def held(whole: Moments, sums: Moments) -> Array:
         plain = alpha(sums, level, points, exact=False)
-        return np.asarray(value(sums) + plain / whole.coincidences.sum(axis=(-2, -1)))
+        answers = total(whole.coincidences, np.ones((len(points), len(points))))
+        return np.asarray(value(sums) + plain / answers)
 
     return value, held
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant.stats.moments import Array, Moments
+from calibrant.stats.moments import Array, Moments, Table
+from calibrant.stats.outer import Nearby
 from calibrant.stats.weights import Matrix
 
 
@@ -13,8 +14,10 @@ def observed(sums: Moments, weights: Matrix) -> Array:
     return divided(total(sums.agreements, weights), sums.paired)
 
 
-def total(table: Array, weights: Matrix) -> Array:
+def total(table: Table, weights: Matrix) -> Array:
     """Sum of tables of shape (..., K, K), each cell by its weight, (...)."""
+    if isinstance(table, Nearby):
+        return table.total(weights)
     flat = table.reshape(*table.shape[:-2], weights.size)
     return np.asarray(flat @ weights.reshape(-1))
 

@@ -17,8 +17,8 @@ from calibrant.stats.agreement import chosen_for
 from calibrant.stats.bootstrap import LARGE
 from calibrant.stats.counts import ABSENT, Patterns, counts_of
 from calibrant.stats.estimate import Design, Estimate
-from calibrant.stats.moments import Array, Rows, by_rater, exchangeable, held
-from calibrant.stats.samples import WIDE, Given, estimates
+from calibrant.stats.moments import WIDE, Array, Rows, by_rater, exchangeable, held
+from calibrant.stats.samples import Given, estimates
 from calibrant.stats.weights import Ruler
 
 
@@ -44,7 +44,7 @@ def of_pool(
     if place.shape[1] < LARGE or design.method == "bca":
         out = estimates(_by_item(rows, place), chosen, design, given)
     else:
-        whole = Rows(rows.make, found.times.sum(axis=0), rows.values, rows.raters)
+        whole = rows.sample(found.times.sum(axis=0))
         errors = partial(_errors, place, int(whole.times.sum()))
         fisher = Design(design.method or "fisher")
         out = estimates(whole, chosen, fisher, given, errors=errors)

@@ -19,12 +19,9 @@ from calibrant.stats import bootstrap
 from calibrant.stats.bootstrap import FEW, LARGE, MANY, RARE, slope_at_perfection
 from calibrant.stats.catalogue import Measure
 from calibrant.stats.estimate import Design, Estimate, Method
-from calibrant.stats.moments import Array, Moments, Rows
+from calibrant.stats.moments import WIDE, Array, Moments, Rows
 from calibrant.stats.percent import total
 
-WIDE = 25
-"""Values from which a scale is wide. What an item contributes grows with their square; resampling
-takes too long, and the same answer twice is chance."""
 NO_PAIRS = "no item has two answers"
 NO_VARIATION = "no variation: all answers are the same"
 
@@ -82,7 +79,7 @@ def estimates(
     where rows are not what was drawn.
     """
     times = np.atleast_2d(rows.times)
-    rows = Rows(rows.make, times, rows.values, rows.raters)
+    rows = rows.sample(times)
     sums = rows.sums()
     paired = rows.read(sums).paired
     errors = errors or partial(bootstrap.standard_errors, times=times)
@@ -124,7 +121,7 @@ def _samples(
     else:
         low, high = bootstrap.fisher(values, spread)
     for sample, method in enumerate(methods):
-        own = Rows(rows.make, rows.times[sample], rows.values, rows.raters)
+        own = rows.sample(rows.times[sample])
         if method != "bca":
             continue
         found = resampled(own, chosen, design) if drawn is None else drawn[sample]
@@ -162,12 +159,11 @@ def _rare(rows: Rows, chosen: Sequence[Measure]) -> NDArray[np.bool_]:
     """Where so few items disagree, or agree, that resampling sees too little, shape (M, P)."""
     agreeing = np.zeros((len(chosen), len(rows.times)), np.int64)
     apart = np.zeros_like(agreeing)
-    for part, terms in rows.parts():
-        moments, times = rows.read(terms), rows.times[:, part]
-        for at, one in enumerate(chosen):
-            same = total(moments.agreements, one.same)
-            agreeing[at] += times @ (same > 1e-9)
-            apart[at] += times @ (moments.paired - same > 1e-9)
+    everything = rows.agreeing(np.ones((rows.values, rows.values)))  # 1 where there is a pair
+    for at, one in enumerate(chosen):
+        same = rows.agreeing(one.same)
+        agreeing[at] = rows.times @ (same > 1e-9)
+        apart[at] = rows.times @ (everything - same > 1e-9)
     return np.minimum(agreeing, apart) <= RARE
 
 
