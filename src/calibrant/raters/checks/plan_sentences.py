@@ -74,25 +74,28 @@ def raised(
                 hit = Hit(part, *mark.span(), label, -1)
                 by_sentence[part.index, start].append(hit)
     out = []
-    for _, every in sorted(by_sentence.items()):
+    # one text after the other: each is taken from the reading once
+    texts: dict[int, str] = {}
+    for (index, _), every in sorted(by_sentence.items()):
+        if index not in texts:
+            texts = {index: reading.low(every[0].part)}
         every.sort(key=lambda hit: (hit.start, hit.end))
-        hits = _in_main_clause(reading, every[:MOST])
+        hits = _in_main_clause(texts[index], every[:MOST])
         labels = {hit.label for hit in hits}
         for one in rules:
             if labels.issuperset(one.needs) and labels.isdisjoint(one.unless):
-                found = _nearby(reading, hits, one)
+                found = _nearby(texts[index], hits, one)
                 if found:
                     out.append(Raised(hits[0].part, found))
                     break
     return out
 
 
-def _in_main_clause(reading: Reading, hits: list[Hit]) -> list[Hit]:
+def _in_main_clause(text: str, hits: list[Hit]) -> list[Hit]:
     """The hits without job titles and courses that stand in a clause of purpose or time."""
     opened = [hit for hit in hits if hit.label == LATER]
     if not opened:
         return hits
-    text = reading.low(opened[0].part)
     return [
         hit
         for hit in hits
@@ -104,7 +107,7 @@ def _in_main_clause(reading: Reading, hits: list[Hit]) -> list[Hit]:
     ]
 
 
-def _nearby(reading: Reading, hits: list[Hit], one: Rule) -> tuple[Hit, ...]:
+def _nearby(text: str, hits: list[Hit], one: Rule) -> tuple[Hit, ...]:
     """A hit for each label that the rule needs; empty where they are not near one another."""
     first = [hit for hit in hits if hit.label == one.needs[0]]
     if one.within is None:
@@ -117,7 +120,7 @@ def _nearby(reading: Reading, hits: list[Hit], one: Rule) -> tuple[Hit, ...]:
             follows = next(after, None)
             if follows is None:
                 break
-            between = reading.low(begin.part)[chain[-1].end : follows.start]
+            between = text[chain[-1].end : follows.start]
             if len(between.split()) > one.within:
                 break
             chain.append(follows)
