@@ -13,6 +13,8 @@ from importlib import import_module
 from calibrant.raters import checks
 
 SIZE = 100_000
+WORDS = 30
+"""So many words of a pattern are tried one by one."""
 PIECES = (
     "a", "A", " ", "\n", "!", ".", "'", '"', "-", "1", "я", "👍", "a ", "a.", "a'", "a-",
     "1,", "1 ", ". ", "\n ", "**a", "'a", "by ", "week 1 ", "2 hours ", "not ", "to ", "£1", "i ",
@@ -33,6 +35,15 @@ def patterns(value: object, name: str, depth: int = 0) -> Iterator[tuple[str, re
 
 
 def every_pattern() -> Iterable[tuple[str, re.Pattern[str]]]:
+    """Each pattern of each module, once."""
+    seen: set[re.Pattern[str]] = set()
+    for name, pattern in _named():
+        if pattern not in seen:
+            seen.add(pattern)
+            yield name, pattern
+
+
+def _named() -> Iterable[tuple[str, re.Pattern[str]]]:
     for module in pkgutil.iter_modules(checks.__path__):
         held = import_module(f"{checks.__name__}.{module.name}")
         for name, value in vars(held).items():
@@ -41,7 +52,9 @@ def every_pattern() -> Iterable[tuple[str, re.Pattern[str]]]:
 
 def hostile(pattern: re.Pattern[str]) -> Iterator[str]:
     """Long runs of pieces, and of the words and signs that the pattern itself names."""
-    own = sorted(set(re.findall(r"[a-z]{2,}|[^\w\s\\]", pattern.pattern)))
+    named = sorted(set(re.findall(r"[a-z]{2,}|[^\w\s\\]", pattern.pattern)))
+    yield (f"{' '.join(named)} " * SIZE)[:SIZE]
+    own = named[:: len(named) // WORDS + 1]  # of a long list, words at even distances
     for piece in (*PIECES, *own, *(f"{word} " for word in own if word.isalpha())):
         yield f"{piece * (SIZE // len(piece))}\0"
 

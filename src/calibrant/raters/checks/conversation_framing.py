@@ -209,9 +209,9 @@ def _imperatives(reading: Reading, part: Part) -> Iterator[tuple[int, int]]:
 
 
 _NO_VERB = re.compile(
-    r"[:/*_]|\s+(?:is|was|are|were|has|had|can|may|might|sounds?|feels?|felt"
+    r"[:/*_]|(?<!\s)\s++(?:is|was|are|were|has|had|can|may|might|sounds?|feels?|felt"
     r"|seems?|comes?|came|takes|matters|means|got|stress|you said|or no)\b"
-    r"|\s*$"
+    r"|(?<!\s)\s*+$"
 )
 
 
