@@ -9,24 +9,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIMIT = 240
-"""Seconds; where a pattern or a check tries again and again, an hour would not do."""
+LIMIT = 600
+"""Seconds; where a check tries again and again, hours would not do."""
 
 
 def _within_limit(*command: str) -> str:
-    try:
-        done = subprocess.run(
-            [sys.executable, *command],
-            cwd=ROOT,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        printed = (late.stdout or b"").decode("utf-8", "replace").splitlines()
-        pytest.fail(f"not done after {LIMIT} seconds: {printed[-1:]}")
-    assert done.returncode == 0, done.stderr[-2000:]
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 
 
