@@ -134,7 +134,7 @@ _NOT_MEANT = re.compile(
     r"|snowball|towel)|kicked (?:me )?off"
     r"|living (?:room|with|in|at|on|costs?|here|there|alone|abroad|together"
     r"|out of)|cost of living"
-    r"|(?:earn\w*|make|making|for) a living|living (?:near|like|my best)|wake "
+    r"|(?:\bearn\w*|make|making|for) a living|living (?:near|like|my best)|wake "
     r"up (?:early|at|late|to my|before)"
     r"|waking up (?:at|early|late|before)|dying (?:to|for)\b|hit (?:me|us) "
     r"(?:that|how|like|with)|glass of"
