@@ -414,7 +414,7 @@ def test_interval_alpha_is_alpha_with_quadratic_weights(table: tuple[Codes, int]
 def test_groups_of_one_are_a_pair(table: tuple[Codes, int]) -> None:
     codes, values = table
     pair = of_pair(pair_tables(codes, values)[0, 1], ruler(values), FISHER)
-    groups = of_groups(counts.patterns(codes, values), [0], [1], ruler(values), FISHER)[0]
+    groups = of_groups(counts.patterns(codes, values), ([0], [1]), ruler(values), FISHER)[0]
     assert_same_estimates(groups, pair)
     for one, other in zip(groups, pair, strict=True):
         assert one.prevalence == pytest.approx(other.prevalence)
@@ -432,7 +432,7 @@ def test_groups_pair_one_of_each(table: tuple[Codes, int]) -> None:
         if all(given_):
             shares.append(np.mean([a == b for a, b in product(*given_)]))
     one = by_name(
-        of_groups(counts.patterns(codes, values), first, second, ruler(values), FISHER)[0]
+        of_groups(counts.patterns(codes, values), (first, second), ruler(values), FISHER)[0]
     )["percent"]
     assert one.n_items == len(shares)
     assert same(one.value, float(np.mean(shares)) if shares else None)

@@ -26,7 +26,7 @@ def all_of(seed: int, raters: int, items: int, values: int, level: str) -> list[
     design = Design("fisher")
     out = of_set(codes, ruler, design)
     out += of_pair(pair_tables(codes, values)[0, 1], ruler, design)
-    return out + of_groups(patterns(codes, values), [0], [1, 2], ruler, design)[0]
+    return out + of_groups(patterns(codes, values), ([0], [1, 2]), ruler, design)[0]
 
 
 @SAME

@@ -6,9 +6,9 @@ follows works on patterns: its cost does not grow with the number of items.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -120,42 +120,41 @@ def _way(
 ) -> Iterator[Estimate]:
     names = family.names
     raters = table.raters
-    yield from _told(names, _of(table, found, ruler, design), raters=raters, na=na)
+
+    def about(**more: Any) -> list[dict[str, Any]]:
+        return [{"criterion": name, "na": na, **more} for name in names]
+
+    yield from _of(table, found, ruler, design, about(raters=raters))
     if len(names) > 1 and len(names) == len(table.criteria):
         for one in of_pool(found, family.place, ruler, design, anonymous=table.anonymous):
             yield replace(one, raters=raters, na=na)
     for group, members in _groups(table).items():
         if isinstance(members, tuple):
-            some = of_groups(found, members[0], members[1], ruler, design)
             own = tuple(raters[at] for part in members for at in part)
+            more = about(raters=own, group=group)
+            yield from chain.from_iterable(of_groups(found, members, ruler, design, more))
         else:
-            some = _of(table, Patterns(found.codes[members], found.times), ruler, design)
             own = tuple(raters[at] for at in members)
-        yield from _told(names, some, raters=own, group=group, na=na)
+            some = Patterns(found.codes[members], found.times)
+            yield from _of(table, some, ruler, design, about(raters=own, group=group))
     quick = Design(design.method or "fisher", design.seed)
     for part, wanted in table.slices().items():
-        some = _of(table, family.among(found, wanted), ruler, quick)
-        yield from _told(names, some, raters=raters, slice=part, na=na)
+        some = family.among(found, wanted)
+        yield from _of(table, some, ruler, quick, about(raters=raters, slice=part))
     if not table.anonymous and len(raters) > 2:
-        for criterion, own, pair in _pairs(table, names, found, ruler, design):
-            yield from _told([criterion], [pair], raters=own, na=na)
+        yield from _pairs(table, found, ruler, design, about())
 
 
-def _told(
-    names: Sequence[str | None], found: list[list[Estimate]], **about: Any
+def _of(
+    table: RatingTable, found: Patterns, ruler: Ruler, design: Design, about: list[dict[str, Any]]
 ) -> Iterator[Estimate]:
-    for criterion, some in zip(names, found, strict=True):
-        yield from (replace(one, criterion=criterion, **about) for one in some)
-
-
-def _of(table: RatingTable, found: Patterns, ruler: Ruler, design: Design) -> list[list[Estimate]]:
     """Estimates of a set of raters; of two, Cohen's kappa too."""
-    out = of_sets(found, ruler, design, anonymous=table.anonymous)
+    out = of_sets(found, ruler, design, anonymous=table.anonymous, about=about)
     if len(found.codes) == 2 and not table.anonymous:
         tables = pair_tables_of(found, len(ruler.labels))[:, 0, 1]
-        for some, pair in zip(out, of_pairs(tables, ruler, design), strict=True):
+        for some, pair in zip(out, of_pairs(tables, ruler, design, about), strict=True):
             some += [one for one in pair if one.coefficient == "cohen_kappa"]
-    return out
+    return chain.from_iterable(out)
 
 
 def _groups(table: RatingTable) -> dict[str, Any]:
@@ -172,8 +171,8 @@ def _groups(table: RatingTable) -> dict[str, Any]:
 
 
 def _pairs(
-    table: RatingTable, names: list[str | None], found: Patterns, ruler: Ruler, design: Design
-) -> Iterator[tuple[str | None, tuple[str, str], list[Estimate]]]:
+    table: RatingTable, found: Patterns, ruler: Ruler, design: Design, about: list[dict[str, Any]]
+) -> Iterator[Estimate]:
     """Of each criterion and each pair of raters who met."""
     pairs = list(combinations(range(len(table.raters)), 2))
     if len(pairs) > MOST_PAIRS:
@@ -185,5 +184,8 @@ def _pairs(
     sample, pair = np.nonzero(tables.any(axis=(2, 3)))
     if not len(sample):
         return
-    for s, p, some in zip(sample, pair, of_pairs(tables[sample, pair], ruler, design), strict=True):
-        yield names[s], (table.raters[first[p]], table.raters[second[p]]), some
+    more = [
+        {**about[s], "raters": (table.raters[first[p]], table.raters[second[p]])}
+        for s, p in zip(sample, pair, strict=True)
+    ]
+    yield from chain.from_iterable(of_pairs(tables[sample, pair], ruler, design, more))

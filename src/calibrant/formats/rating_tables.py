@@ -30,6 +30,8 @@ MOST_FAULTS = 20
 """Rows named of each mistake."""
 MOST_CELLS = 1_000_000_000
 """The most cells of criteria by raters by items."""
+_THREADS = 2
+"""Who read at a time; arithmetic on arrays lets others go on."""
 MOST_RATERS = 200
 """Different raters from which a column of raters is doubted."""
 
@@ -75,7 +77,7 @@ def rating_table(frames: Iterable[pl.DataFrame], how: Reading, source: str) -> R
     """The ratings in frames that follow one another."""
     coders: dict[str, Coder] = {}
     records, record = [], 1
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
         for frame in frames:
             long, times = long_form(named(frame, how, source), how, source)
             records.append((record, frame.height, times))
@@ -135,10 +137,8 @@ class _Table:
         kinds = self._kinds()
         units, unit_of = self._units()
         cells = self._cells(unit_of, units.height)
-        tables = [
-            self._criterion(name, part)
-            for name, part in zip(columns["criterion"].texts, cells, strict=True)
-        ]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            tables = list(pool.map(self._criterion, columns["criterion"].texts, cells))
         raters = tuple(columns["rater"].texts)
         return RatingTable(raters, kinds, units, tables, self.anonymous, self.excluded)
 
@@ -156,10 +156,14 @@ class _Table:
                 "items are more than can be held; compare fewer at a time"
             )
         cells = np.full(prod(shape), answers, np.min_scalar_type(answers))
-        for start in range(0, len(unit_of), _BLOCK):  # in parts that stay near the processor
-            part = slice(start, start + _BLOCK)
+
+        def fill(start: int) -> None:
+            part = slice(start, start + _BLOCK)  # which stays near the processor
             row = criterion.place[part].astype(np.intp) * shape[1] + rater.place[part]
             cells[row * units + unit_of[part]] = answer.place[part]
+
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(fill, range(0, len(unit_of), _BLOCK)))
         if np.count_nonzero(cells != answers) < len(unit_of):
             self._refuse_repeats(unit_of)
         return cells.reshape(shape)
@@ -303,7 +307,7 @@ class _Table:
         self._refuse(bad, "answer", f"{told} {expected}{where}")
 
 
-_BLOCK = 1 << 15
+_BLOCK = 1 << 17
 _FEW = 32
 """Answers up to which looking for each is quicker than counting all."""
 

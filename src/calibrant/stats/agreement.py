@@ -6,8 +6,9 @@ see ``stats.counts``. Nothing here knows files, rubrics or names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from calibrant.stats.runs import Codes
 from calibrant.stats.samples import Given, estimates, resampled
 from calibrant.stats.weights import Ruler
 
+About: TypeAlias = Sequence[Mapping[str, Any]]
 _OF_COUNTS = ("percent", "percent_within_one", "fleiss_kappa", "gwet_ac", "brennan_prediger")
 """Coefficients to which it does not matter who gave an answer, and a single one does."""
 _FEW_CELLS = 64
@@ -35,17 +37,18 @@ def of_set(
 
 
 def of_sets(
-    found: Patterns, ruler: Ruler, design: Design, *, anonymous: bool = False
+    found: Patterns, ruler: Ruler, design: Design, *, anonymous: bool = False, about: About = ()
 ) -> list[list[Estimate]]:
     """Estimates of a set of raters in each of S samples, ``found.times`` being (S, U).
 
-    ``anonymous`` columns are not the same rater throughout.
+    ``anonymous`` columns are not the same rater throughout. ``about`` says of each sample what
+    else its estimates are to tell: criterion, raters, group, slice, how NA was taken.
     """
     values = len(ruler.labels)
     chosen = chosen_for(ruler, pair=False)
     found = _only(found, (found.codes != ABSENT).any(axis=0))
     counts = counts_of(found, values)
-    given = Given(ruler.labels, found.times @ counts.counts)
+    given = Given(ruler.labels, found.times @ counts.counts, about)
     alone = exchangeable(counts)
     whole = alone if anonymous else by_rater(found, values)
     drawn = [resampled(whole.sample(times), chosen, design) for times in found.times]
@@ -63,11 +66,10 @@ def of_sets(
             some = estimates(rows, [chosen[place] for place in at], design, given, drawn=mine)
             out = [[*before, *more] for before, more in zip(out, some, strict=True)]
     for sample, times in enumerate(found.times):
-        about = given.of(sample)
+        more = given.of(sample)
+        ratings = more.pop("n_ratings")
         out[sample] += [
-            replace(
-                one, prevalence=about["prevalence"], n_ratings=one.n_ratings or about["n_ratings"]
-            )
+            replace(one, n_ratings=one.n_ratings or ratings, **more)
             for one in iccs(Patterns(found.codes, times), ruler, anonymous=anonymous)
         ]
     return out
@@ -78,7 +80,9 @@ def of_pair(table: NDArray[np.int64], ruler: Ruler, design: Design) -> list[Esti
     return of_pairs(table[None], ruler, design)[0]
 
 
-def of_pairs(tables: NDArray[np.int64], ruler: Ruler, design: Design) -> list[list[Estimate]]:
+def of_pairs(
+    tables: NDArray[np.int64], ruler: Ruler, design: Design, about: About = ()
+) -> list[list[Estimate]]:
     """Estimates of each of P pairs of raters from their tables, shape (P, K, K)."""
     chosen = chosen_for(ruler, pair=True)
     # on a long scale most cells are empty, and not the same ones for every pair
@@ -88,22 +92,28 @@ def of_pairs(tables: NDArray[np.int64], ruler: Ruler, design: Design) -> list[li
         part = tables[start : start + step]
         rows = cells_of_pairs(part)
         rows = rows.only(np.asarray(rows.times.any(axis=0)))
-        given = Given(ruler.labels, part.sum(axis=1) + part.sum(axis=2))
+        counts = part.sum(axis=1) + part.sum(axis=2)
+        given = Given(ruler.labels, counts, about[start : start + step])
         out += estimates(rows, chosen, design, given)
     return out
 
 
 def of_groups(
-    found: Patterns, first: Sequence[int], second: Sequence[int], ruler: Ruler, design: Design
+    found: Patterns,
+    groups: tuple[Sequence[int], Sequence[int]],
+    ruler: Ruler,
+    design: Design,
+    about: About = (),
 ) -> list[list[Estimate]]:
     """Estimates between two groups of raters: one of each at a time, never two of a group."""
+    first, second = groups
     values, mine = len(ruler.labels), range(len(first))
     codes = found.codes[[*first, *second]]
     answered = codes != ABSENT
     both = answered[: len(mine)].any(axis=0) & answered[len(mine) :].any(axis=0)
     met = _only(Patterns(codes, found.times), both)
     rows = between(met, values, mine, range(len(mine), len(codes)))
-    given = Given(ruler.labels, met.times @ counts_of(met, values).counts)
+    given = Given(ruler.labels, met.times @ counts_of(met, values).counts, about)
     return estimates(rows, chosen_for(ruler, pair=True), design, given)
 
 

@@ -6,7 +6,7 @@ share their patterns are computed together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -33,13 +33,16 @@ class Given:
     labels: tuple[str, ...]
     counts: NDArray[np.int64]
     """Shape (P, K)."""
+    about: Sequence[Mapping[str, Any]] = ()
+    """What else an estimate is to tell of each sample, where there is more."""
 
     def of(self, sample: int) -> dict[str, Any]:
         """Their number and shares, as an estimate tells them."""
         mine = self.counts[sample].tolist()
         ratings = int(sum(mine))
         shares = {label: n / max(1, ratings) for label, n in zip(self.labels, mine, strict=True)}
-        return {"n_ratings": ratings, "prevalence": shares}
+        more = self.about[sample] if self.about else {}
+        return {"n_ratings": ratings, "prevalence": shares, **more}
 
 
 @dataclass(frozen=True, slots=True)
