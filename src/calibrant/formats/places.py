@@ -8,7 +8,7 @@ The seed is a new one each time, so that nobody can write texts that are taken f
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,70 +37,95 @@ class Column:
     """Different texts, without space around them, in the order in which they come."""
 
     texts: list[str]
-    place: Places
-    """Of each row, ``NOWHERE`` where the cell is empty; shape (rows,)."""
+    of: Places
+    """The place of each different row, ``NOWHERE`` where the cell is empty."""
+    rows: Places
+    """Which of the different rows each row is; columns that were looked up together share it."""
+
+    @property
+    def place(self) -> Places:
+        """Of each row."""
+        if np.array_equal(self.of, np.arange(len(self.of))):
+            return self.rows
+        return self.of.take(self.rows)
 
     @property
     def empty(self) -> int:
         """Rows without a text."""
-        return int(np.count_nonzero(self.place < 0))
+        nowhere = self.of < 0
+        return int(np.count_nonzero(nowhere.take(self.rows))) if nowhere.any() else 0
 
-    def rows(self, wanted: NDArray[np.bool_]) -> Column:
-        """Only some rows, and the texts that are left in them."""
-        kept = self.place[wanted]
-        used = np.flatnonzero(np.bincount(kept + 1, minlength=len(self.texts) + 1)[1:])
-        place = np.full(len(self.texts) + 1, NOWHERE, np.int32)  # the last is for no text
-        place[used] = np.arange(len(used))
-        return Column([self.texts[at] for at in used], place[kept])
+    def only(self, wanted: NDArray[np.bool_]) -> Column:
+        """Some rows, and the texts that are left in them."""
+        return coded(self.texts, self.place[wanted])
 
     def at(self, row: int) -> str | None:
         """The text of a row."""
-        place = self.place[row]
+        place = self.of[self.rows[row]]
         return None if place < 0 else self.texts[place]
 
 
-class Coder:
-    """Takes the parts of a column one after the other; nothing else is kept of them than places."""
+def coded(texts: list[str], place: Places) -> Column:
+    """A column of places that are known; texts that no row has are left out."""
+    used = np.flatnonzero(np.bincount(place + 1, minlength=len(texts) + 1)[1:])
+    of = np.full(len(texts) + 1, NOWHERE, np.int32)  # the last is for no text
+    of[used] = np.arange(len(used))
+    return Column([texts[at] for at in used], of, np.where(place < 0, len(texts), place))
 
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-        self._places: list[Places] = []
+
+class Coder:
+    """Takes the parts of some columns one after the other, and looks their rows up together."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._known: dict[str, dict[str, int]] = {name: {} for name in names}
+        self._of: dict[str, list[int]] = {name: [] for name in names}
+        self._rows: list[Places] = []
         self._seed = secrets.randbits(64)
         self._keys = _Keys()
 
-    def add(self, cells: pl.Series) -> None:
+    def add(self, part: pl.DataFrame) -> None:
         """The next rows."""
-        if cells.dtype.is_nested() or cells.dtype == pl.Object:
-            raise SourceError(f"column {cells.name!r} holds lists or objects, not names or answers")
-        numbers = cells.dtype.is_float()
-        cells = (cells.fill_nan(None) if numbers else cells).cast(pl.String)
-        keys = cells.hash(self._seed).to_numpy()
-
-        def name(rows: Rows) -> Places:
-            return self._named(cells.gather(rows), numbers)
-
-        starts = _starts(keys)
+        part = part.select([_plain(part[name]) for name in self._known])
+        one = len(self._known) == 1
+        hashed = part.to_series().hash(self._seed) if one else part.hash_rows(self._seed)
+        keys = hashed.to_numpy()
+        starts = _starts(keys) if one else None
         if starts is None:
-            self._places.append(self._keys.places(keys, name))
+            self._rows.append(self._keys.places(keys, lambda rows: self._new(part[rows])))
         else:
-            of_runs = self._keys.places(keys[starts], lambda rows: name(starts[rows]))
-            self._places.append(np.repeat(of_runs, np.diff(starts, append=len(keys))))
+            of_runs = self._keys.places(keys[starts], lambda rows: self._new(part[starts[rows]]))
+            self._rows.append(np.repeat(of_runs, np.diff(starts, append=len(keys))))
 
-    def column(self) -> Column:
-        """All rows so far."""
-        kind = np.min_scalar_type(-max(1, len(self._known)))  # the smallest that holds NOWHERE too
-        places = np.concatenate(self._places, dtype=kind, casting="unsafe")
-        return Column(list(self._known), places)
+    def columns(self) -> dict[str, Column]:
+        """All rows so far, by column."""
+        different = max(1, *map(len, self._of.values()), 1)
+        rows = np.concatenate(self._rows, dtype=np.min_scalar_type(-different), casting="unsafe")
+        return {
+            name: Column(list(known), np.array(self._of[name], np.int32), rows)
+            for name, known in self._known.items()
+        }
 
-    def _named(self, texts: pl.Series, numbers: bool) -> Places:
-        """The place of each of these texts, the new ones among them at the end."""
-        known, out = self._known, []
-        for text in texts.to_list():
-            plain = (text or "").strip()
-            if numbers:  # 4.0 is 4
-                plain = "0" if plain == "-0.0" else plain.removesuffix(".0")
-            out.append(known.setdefault(plain, len(known)) if plain else NOWHERE)
-        return np.array(out, np.int32)
+    def _new(self, rows: pl.DataFrame) -> Places:
+        """Places for rows that are different from all before."""
+        for column in rows:
+            known, of = self._known[column.name], self._of[column.name]
+            numbers = column.dtype.is_float()
+            for text in column.cast(pl.String).to_list():
+                plain = (text or "").strip()
+                if numbers:  # 4.0 is 4
+                    plain = "0" if plain == "-0.0" else plain.removesuffix(".0")
+                of.append(known.setdefault(plain, len(known)) if plain else NOWHERE)
+        last = len(next(iter(self._of.values())))
+        return np.arange(last - rows.height, last, dtype=np.int32)
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """What has the same hash in every part where it is the same."""
+    if column.dtype.is_nested() or column.dtype == pl.Object:
+        raise SourceError(f"column {column.name!r} holds lists or objects, not names or answers")
+    if column.dtype.is_float():
+        return column.fill_nan(None)
+    return column.cast(pl.String) if column.dtype == pl.Categorical else column
 
 
 def combined(columns: list[Column]) -> tuple[Rows, Places]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calibrant.core.errors import Fault, RecordError, SourceError
 from calibrant.core.ids import NAME_RULE, PLAIN_NAME, read_name
-from calibrant.formats.places import Coder, Column, Places, combined
+from calibrant.formats.places import Coder, Column, Places, coded, combined
 from calibrant.formats.rating_columns import SLICES, Reading, long_form, named
 from calibrant.formats.rulers import ALL, NA_MARK, WRONG, number_of, values_of
 from calibrant.stats.counts import ABSENT
@@ -75,20 +75,25 @@ class RatingTable:
 
 def rating_table(frames: Iterable[pl.DataFrame], how: Reading, source: str) -> RatingTable:
     """The ratings in frames that follow one another."""
-    coders: dict[str, Coder] = {}
+    coders: list[Coder] = []
     records, record = [], 1
     with ThreadPoolExecutor(_THREADS) as pool:
         for frame in frames:
             long, times = long_form(named(frame, how, source), how, source)
             records.append((record, frame.height, times))
             record += frame.height
-            for name in long.columns:
-                coders.setdefault(name, Coder())
-            list(pool.map(lambda cells: coders[cells.name].add(cells), long))
+            coders = coders or _coders(long.columns)
+            list(pool.map(Coder.add, coders, [long] * len(coders)))
     if record == 1:
         raise SourceError(f"{source}: the table is empty")
-    columns = {name: coder.column() for name, coder in coders.items()}
+    columns = {name: one for coder in coders for name, one in coder.columns().items()}
     return _Table(columns, how, source, records).build()
+
+
+def _coders(names: Sequence[str]) -> list[Coder]:
+    """Columns with few texts are looked up together, the others each by itself."""
+    few = [name for name in names if name in ("rater", "criterion", "answer", "kind")]
+    return [Coder(few), *(Coder([name]) for name in names if name not in few)]
 
 
 class _Table:
@@ -110,7 +115,7 @@ class _Table:
     @property
     def height(self) -> int:
         """Rows."""
-        return len(self.columns["answer"].place)
+        return len(self.columns["answer"].rows)
 
     def _record(self, wrong: NDArray[np.bool_]) -> list[int]:
         """The records that some rows come from; made when asked, for most tables are in order."""
@@ -129,7 +134,7 @@ class _Table:
         self._leave_out_empty()
         columns = self.columns
         if "criterion" not in columns:
-            columns["criterion"] = Column([ALL], np.zeros(self.height, np.int32))
+            columns["criterion"] = coded([ALL], np.zeros(self.height, np.int32))
         self.unit_keys = ["item", *(name for name in SLICES[:2] if name in columns)]
         if "rater" not in columns:
             columns["rater"] = self._numbered()
@@ -157,10 +162,16 @@ class _Table:
             )
         cells = np.full(prod(shape), answers, np.min_scalar_type(answers))
 
+        if criterion.rows is rater.rows is answer.rows:  # looked up together
+            rows, row_of, given = answer.rows, criterion.of.astype(np.intp), answer.of
+            row_of = (row_of * shape[1] + rater.of) * units
+        else:
+            rows, given = np.arange(len(unit_of)), answer.place
+            row_of = (criterion.place.astype(np.intp) * shape[1] + rater.place) * units
+
         def fill(start: int) -> None:
             part = slice(start, start + _BLOCK)  # which stays near the processor
-            row = criterion.place[part].astype(np.intp) * shape[1] + rater.place[part]
-            cells[row * units + unit_of[part]] = answer.place[part]
+            cells[row_of.take(rows[part]) + unit_of[part]] = given.take(rows[part])
 
         with ThreadPoolExecutor(_THREADS) as pool:
             list(pool.map(fill, range(0, len(unit_of), _BLOCK)))
@@ -217,7 +228,7 @@ class _Table:
     def _keep(self, wanted: NDArray[np.bool_]) -> None:
         kept = np.flatnonzero(wanted)
         self._kept = kept if self._kept is None else self._kept[kept]
-        self.columns = {name: one.rows(wanted) for name, one in self.columns.items()}
+        self.columns = {name: one.only(wanted) for name, one in self.columns.items()}
 
     def _leave_out_empty(self) -> None:
         empty = self.columns["answer"].empty
@@ -265,7 +276,7 @@ class _Table:
         _, cell = combined([self.columns[name] for name in (*self.unit_keys, "criterion")])
         number = pl.int_range(pl.len(), dtype=pl.Int32).over("cell").alias("number")
         place = pl.DataFrame({"cell": cell}).select(number)["number"].to_numpy()
-        return Column([f"rater {at + 1}" for at in range(int(place.max()) + 1)], place)
+        return coded([f"rater {at + 1}" for at in range(int(place.max()) + 1)], place)
 
     def _first_occasion(self) -> None:
         """A rater's later answers to one item are for self-agreement, not for comparing raters."""
@@ -284,7 +295,7 @@ class _Table:
             self._keep(first)
 
     def _refuse_repeats(self, unit_of: Places) -> None:
-        columns = [Column([""] * (int(unit_of.max()) + 1), unit_of)]
+        columns = [coded([""] * (int(unit_of.max()) + 1), unit_of)]
         columns += [self.columns["rater"], self.columns["criterion"]]
         first, _ = combined(columns)
         again = np.ones(self.height, np.bool_)
