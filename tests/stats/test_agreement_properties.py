@@ -506,7 +506,9 @@ def test_errors_are_those_of_resampling() -> None:
     codes = random_codes(5, (4, 500), 4)
     rows = by_rater(counts.patterns(codes, 4), 4)
     chosen = measures("ratio", np.arange(1.0, 5), pair=False)
-    influence = bootstrap.influences(rows, [one.value for one in chosen])
+    influence = bootstrap.influences(
+        rows, lambda near: np.stack([one.value(near) for one in chosen])
+    )
     se = bootstrap.standard_errors(influence, rows.times)
     drawn = bootstrap.replicates(rows, chosen, 4000, np.random.default_rng(0))
     for measure, expected, found in zip(chosen, drawn.std(axis=1), se, strict=True):
@@ -527,7 +529,7 @@ def test_a_rater_with_few_answers_among_very_many_has_a_right_influence() -> Non
     without = rows.read(rows.sums() - rows.make(np.arange(rows.patterns)))
     whole = float(chosen[0].value(rows.read(rows.sums())))
     jackknife = (times.sum() - 1) * (whole - chosen[0].value(without))
-    influence = bootstrap.influences(rows, [chosen[0].value])[0]
+    influence = bootstrap.influences(rows, chosen[0].value)
     assert influence[4:] == pytest.approx(jackknife[4:], rel=0.06)
     assert influence[:4] == pytest.approx(jackknife[:4], rel=1e-3, abs=1e-6)
 

@@ -37,21 +37,18 @@ QUANTILE = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2)
 """Standard errors from the middle to a limit."""
 
 
-def influences(rows: Rows, functions: Sequence[Callable[[Moments], Array]]) -> Array:
-    """What one more item of each pattern, for its share of all, would do to each function.
+def influences(rows: Rows, function: Callable[[Moments], Array]) -> Array:
+    """What one more item of each pattern, for its share of all, would do to each of F figures.
 
-    The step is a part of an item, not of the sample: whoever gave a single answer among a million
-    keeps it. Shape (functions, ..., U) for samples of shape (..., U).
+    ``function`` gives figures of shape (F, ...). The step is a part of an item, not of the sample:
+    whoever gave a single answer among a million keeps it. Shape (F, ..., U) for samples of shape
+    (..., U).
     """
     n, sums = rows.times.sum(axis=-1), rows.sums()
-    lead = rows.times.shape[:-1]
-    out = np.empty((len(functions), *lead, rows.patterns))
     with np.errstate(invalid="ignore", divide="ignore"):
         both = zip(rows.near(sums, _STEP), rows.near(sums, -_STEP), strict=True)
-        for (part, more), (_, less) in both:
-            for at, function in enumerate(functions):
-                out[at, ..., part] = function(more) - function(less)
-    return np.asarray(out * n[..., None] / (2 * _STEP))
+        parts = [function(more) - function(less) for (_, more), (_, less) in both]
+    return np.asarray(np.concatenate(parts, axis=-1) * n[..., None] / (2 * _STEP))
 
 
 def standard_errors(influence: Array, times: NDArray[np.int64]) -> Array:

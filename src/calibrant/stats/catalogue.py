@@ -36,9 +36,10 @@ class Measure:
     weights: Weights | None
     value: Callable[[Moments], Array]
     """Of moments with any leading axes."""
-    held: Callable[[Moments, Moments], Array]
+    held: Callable[[Moments, Moments, Array], Array]
     """What published standard errors are taken of: the same, with the number of items that have
-    two answers held as in the whole sample, which is the first argument (Gwet 2014). Where most
+    two answers held as in the whole sample (Gwet 2014). Takes the whole sample, moments near it
+    and their values. Where most
     items have a single answer it is far too wide, so intervals are not made from it."""
     same: Matrix
     """1 where two answers count as agreement, 0 elsewhere, shape (K, K)."""
@@ -116,7 +117,7 @@ def measures(level: Level, points: Matrix, pair: bool) -> list[Measure]:
     return out
 
 
-Functions: TypeAlias = tuple[Callable[[Moments], Array], Callable[[Moments, Moments], Array]]
+Functions: TypeAlias = tuple[Callable[[Moments], Array], Callable[[Moments, Moments, Array], Array]]
 
 
 def _alpha(level: Level, points: Matrix) -> Functions:
@@ -125,10 +126,10 @@ def _alpha(level: Level, points: Matrix) -> Functions:
     def value(sums: Moments) -> Array:
         return alpha(sums, level, points)
 
-    def held(whole: Moments, sums: Moments) -> Array:
+    def held(whole: Moments, sums: Moments, values: Array) -> Array:
         plain = alpha(sums, level, points, exact=False)
         answers = total(whole.coincidences, np.ones((len(points), len(points))))
-        return np.asarray(value(sums) + plain / answers)
+        return np.asarray(values + plain / answers)
 
     return value, held
 
@@ -148,7 +149,7 @@ def _weighted(name: str, weights: Matrix) -> Functions:
     def value(sums: Moments) -> Array:
         return function(sums, weights)
 
-    def held(whole: Moments, sums: Moments) -> Array:
-        return np.asarray(value(sums) * sums.paired / whole.paired)
+    def held(whole: Moments, sums: Moments, values: Array) -> Array:
+        return np.asarray(values * sums.paired / whole.paired)
 
     return value, held

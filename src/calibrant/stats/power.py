@@ -44,7 +44,7 @@ def spread(plan: Plan, coefficient: str) -> tuple[float, float]:
     measure = _measure(plan, coefficient)
     rows = by_rater(_patterns(plan), len(plan.shares))
     value = float(measure.value(rows.read(rows.sums())))
-    influence: Array = influences(rows, [measure.value])[0]
+    influence: Array = influences(rows, measure.value)
     return value, float(np.sqrt(influence**2 @ rows.times / rows.times.sum()))
 
 

@@ -110,9 +110,13 @@ def _samples(
     moments, whole = rows.read(sums), rows.read(sums[:, None, :])
     with np.errstate(invalid="ignore", divide="ignore"):
         values = np.stack([one.value(moments) for one in chosen])
-    functions: list[Callable[[Moments], Array]] = [one.value for one in chosen]
-    functions += [partial(one.held, whole) for one in chosen]
-    both = bootstrap.influences(rows, functions)
+
+    def figures(near: Moments) -> Array:
+        found = [one.value(near) for one in chosen]
+        held = [one.held(whole, near, value) for one, value in zip(chosen, found, strict=True)]
+        return np.stack(np.broadcast_arrays(*found, *held))  # on a wide scale, of one sample
+
+    both = bootstrap.influences(rows, figures)
     influence = both[: len(chosen)]
     spread, errors = np.split(errors_of(both), 2)
     items = rows.times.sum(axis=-1)
