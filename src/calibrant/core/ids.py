@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 
 TAG = "sha256"
@@ -16,6 +17,13 @@ MAX_NAME = 500
 PLAIN_NAME = rf"^[!-~]{{1,{MAX_NAME}}}$"
 """Names that need no reading: letters, digits and signs of ASCII, no spaces."""
 NAME_RULE = f"must be a text of at most {MAX_NAME} printable characters, or a whole number"
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Whether all of these need no reading, told by one look at all of them."""
+    together = "".join(names)
+    plain = together.isascii() and together.isprintable() and " " not in together
+    return plain and all(names) and max(map(len, names), default=0) <= MAX_NAME
 
 
 def read_name(raw: object) -> str:

@@ -109,12 +109,11 @@ class Coder:
         """Places for rows that are different from all before."""
         for column in rows:
             known, of = self._known[column.name], self._of[column.name]
-            numbers = column.dtype.is_float()
-            for text in column.cast(pl.String).to_list():
-                plain = (text or "").strip()
-                if numbers:  # 4.0 is 4
-                    plain = "0" if plain == "-0.0" else plain.removesuffix(".0")
-                of.append(known.setdefault(plain, len(known)) if plain else NOWHERE)
+            texts = column.cast(pl.String).to_list()
+            plain = [(text or "").strip() for text in texts]
+            if column.dtype.is_float():  # 4.0 is 4
+                plain = ["0" if text == "-0.0" else text.removesuffix(".0") for text in plain]
+            of += [known.setdefault(text, len(known)) if text else NOWHERE for text in plain]
         last = len(next(iter(self._of.values())))
         return np.arange(last - rows.height, last, dtype=np.int32)
 

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calibrant.core.errors import Fault, RecordError, SourceError
-from calibrant.core.ids import NAME_RULE, PLAIN_NAME, read_name
+from calibrant.core.ids import NAME_RULE, are_plain, read_name
 from calibrant.formats.places import Coder, Column, Places, coded, combined
 from calibrant.formats.rating_columns import SLICES, Reading, long_form, named
 from calibrant.formats.rulers import ALL, NA_MARK, WRONG, number_of, values_of
@@ -200,9 +200,7 @@ class _Table:
         for name in ("item", "rater"):
             if name in self.columns:
                 found = self.columns[name]
-                texts = pl.Series(found.texts, dtype=pl.String)
-                unsure = (~texts.str.contains(PLAIN_NAME)).arg_true().to_list()
-                wrong = [at for at in unsure if not read_name(found.texts[at])]
+                wrong = [] if are_plain(found.texts) else _no_names(found.texts)
                 if wrong or found.empty:
                     self._refuse(np.isin(found.place, [*wrong, -1]), name, NAME_RULE)
         if "criterion" in self.columns and self.columns["criterion"].empty:
@@ -328,6 +326,10 @@ def _used(places: NDArray[Any], answers: int) -> NDArray[np.intp]:
     if answers > _FEW:
         return np.flatnonzero(np.bincount(places.reshape(-1), minlength=answers)[:answers])
     return np.flatnonzero([(places == one).any() for one in range(answers)])
+
+
+def _no_names(texts: Sequence[str]) -> list[int]:
+    return [at for at, text in enumerate(texts) if not read_name(text)]
 
 
 def _ranks(texts: Sequence[str]) -> NDArray[np.int64]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-
 from calibrant.core.errors import SourceError
 
 BLOCK = 8 * 1024 * 1024
@@ -54,6 +52,8 @@ class Block:
 
     def count(self, sign: bytes) -> int:
         """How often a byte occurs."""
+        import numpy as np
+
         return int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == ord(sign)))
 
     def lines(self) -> list[bytes]:
