@@ -7,7 +7,9 @@ follows works on patterns: its cost does not grow with the number of items.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -124,10 +126,14 @@ def _way(
     def about(**more: Any) -> list[dict[str, Any]]:
         return [{"criterion": name, "na": na, **more} for name in names]
 
-    yield from _of(table, found, ruler, design, about(raters=raters))
+    together = None
     if len(names) > 1 and len(names) == len(table.criteria):
-        for one in of_pool(found, family.place, ruler, design, anonymous=table.anonymous):
-            yield replace(one, raters=raters, na=na)
+        # arithmetic on items, which lets others go on meanwhile
+        pool = ThreadPoolExecutor(1)
+        how = partial(of_pool, anonymous=table.anonymous)
+        together = pool.submit(how, found, family.place, ruler, design)
+        pool.shutdown(wait=False)
+    yield from _of(table, found, ruler, design, about(raters=raters))
     for group, members in _groups(table).items():
         if isinstance(members, tuple):
             own = tuple(raters[at] for part in members for at in part)
@@ -143,6 +149,8 @@ def _way(
         yield from _of(table, some, ruler, quick, about(raters=raters, slice=part))
     if not table.anonymous and len(raters) > 2:
         yield from _pairs(table, found, ruler, design, about())
+    if together is not None:
+        yield from (replace(one, raters=raters, na=na) for one in together.result())
 
 
 def _of(

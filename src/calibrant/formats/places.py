@@ -26,7 +26,7 @@ NOWHERE = -1
 _BLOCK = 1 << 14
 """Rows that are looked up together: what they need stays near the processor."""
 _SLOTS = 1 << 16
-_ROOM = 8
+_ROOM = 4
 """Slots for each key."""
 _RUN = 8
 """Rows of a run, on average, from which runs are coded instead of rows."""

@@ -29,7 +29,7 @@ from calibrant.stats.weights import Ruler
 MOST_FAULTS = 20
 """Rows named of each mistake."""
 MOST_CELLS = 1_000_000_000
-"""The most cells of criteria by raters by items."""
+"""The most cells of criteria by raters by items; 32 bits can count them."""
 _THREADS = 2
 """Who read at a time; arithmetic on arrays lets others go on."""
 MOST_RATERS = 200
@@ -163,11 +163,14 @@ class _Table:
         cells = np.full(prod(shape), answers, np.min_scalar_type(answers))
 
         if criterion.rows is rater.rows is answer.rows:  # looked up together
-            rows, row_of, given = answer.rows, criterion.of.astype(np.intp), answer.of
-            row_of = (row_of * shape[1] + rater.of) * units
+            rows = answer.rows
+            row_of = (criterion.of * np.int32(shape[1]) + rater.of) * np.int32(units)
+            given = answer.of.astype(cells.dtype)
         else:
-            rows, given = np.arange(len(unit_of)), answer.place
-            row_of = (criterion.place.astype(np.intp) * shape[1] + rater.place) * units
+            rows = np.arange(len(unit_of))
+            row_of = criterion.place.astype(np.int32) * np.int32(shape[1])
+            row_of = (row_of + rater.place) * np.int32(units)
+            given = answer.place.astype(cells.dtype)
 
         def fill(start: int) -> None:
             part = slice(start, start + _BLOCK)  # which stays near the processor
@@ -316,7 +319,7 @@ class _Table:
         self._refuse(bad, "answer", f"{told} {expected}{where}")
 
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 18
 _FEW = 32
 """Answers up to which looking for each is quicker than counting all."""
 
