@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -74,6 +75,8 @@ def agree(
       calibrant agree scores.xlsx --wide --level ordinal
       calibrant agree ratings.csv -r ai-response --target "cohen_kappa>=0.6" --enforce
     """
+    # several threads of ours read at a time; more of polars' would stand in their way
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     from calibrant.core.errors import SourceError
     from calibrant.formats.rating_columns import Reading, frames_of
     from calibrant.formats.writers import check_output

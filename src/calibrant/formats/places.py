@@ -77,16 +77,18 @@ class Coder:
     """Takes the parts of some columns one after the other, and looks their rows up together."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._known: dict[str, dict[str, int]] = {name: {} for name in names}
-        self._of: dict[str, list[int]] = {name: [] for name in names}
+        self._names = names
+        self._different: list[pl.DataFrame] = []
+        """Rows that are different from all before them."""
+        self._count = 0
         self._rows: list[Places] = []
         self._seed = secrets.randbits(64)
         self._keys = _Keys()
 
     def add(self, part: pl.DataFrame) -> None:
         """The next rows."""
-        part = part.select([_plain(part[name]) for name in self._known])
-        one = len(self._known) == 1
+        part = part.select([_plain(part[name]) for name in self._names])
+        one = len(self._names) == 1
         hashed = part.to_series().hash(self._seed) if one else part.hash_rows(self._seed)
         keys = hashed.to_numpy()
         starts = _starts(keys) if one else None
@@ -96,34 +98,39 @@ class Coder:
             of_runs = self._keys.places(keys[starts], lambda rows: self._new(part[starts[rows]]))
             self._rows.append(np.repeat(of_runs, np.diff(starts, append=len(keys))))
 
-    def columns(self) -> dict[str, Column]:
-        """All rows so far, by column."""
-        different = max(1, *map(len, self._of.values()), 1)
-        rows = np.concatenate(self._rows, dtype=np.min_scalar_type(-different), casting="unsafe")
-        return {
-            name: Column(list(known), np.array(self._of[name], np.int32), rows)
-            for name, known in self._known.items()
-        }
-
     def _new(self, rows: pl.DataFrame) -> Places:
         """Places for rows that are different from all before."""
-        for column in rows:
-            known, of = self._known[column.name], self._of[column.name]
-            texts = column.cast(pl.String).to_list()
-            plain = [(text or "").strip() for text in texts]
-            if column.dtype.is_float():  # 4.0 is 4
-                plain = ["0" if text == "-0.0" else text.removesuffix(".0") for text in plain]
-            of += [known.setdefault(text, len(known)) if text else NOWHERE for text in plain]
-        last = len(next(iter(self._of.values())))
-        return np.arange(last - rows.height, last, dtype=np.int32)
+        self._different.append(rows.cast(pl.String))
+        first, self._count = self._count, self._count + rows.height
+        return np.arange(first, self._count, dtype=np.int32)
+
+    def columns(self) -> dict[str, Column]:
+        """All rows so far, by column."""
+        kind = np.min_scalar_type(-max(1, self._count))
+        rows = np.concatenate(self._rows, dtype=kind, casting="unsafe")
+        nothing = pl.DataFrame(schema=dict.fromkeys(self._names, pl.String))
+        different = pl.concat([nothing, *self._different])
+        return {name: Column(*_texts(different[name]), rows) for name in self._names}
+
+
+def _texts(cells: pl.Series) -> tuple[list[str], Places]:
+    """The different texts of different rows, and the place of each row's."""
+    clean = cells.str.strip_chars()
+    as_is = not cells.null_count() and bool((clean == cells).all() and (clean != "").all())
+    if as_is and clean.n_unique() == len(clean):
+        return clean.to_list(), np.arange(len(clean), dtype=np.int32)
+    plain = [text or "" for text in clean.to_list()]
+    known = {text: at for at, text in enumerate(dict.fromkeys(filter(None, plain)))}
+    return list(known), np.array([known.get(text, NOWHERE) for text in plain], np.int32)
 
 
 def _plain(column: pl.Series) -> pl.Series:
     """What has the same hash in every part where it is the same."""
     if column.dtype.is_nested() or column.dtype == pl.Object:
         raise SourceError(f"column {column.name!r} holds lists or objects, not names or answers")
-    if column.dtype.is_float():
-        return column.fill_nan(None)
+    if column.dtype.is_float():  # 4.0 is 4
+        texts = column.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
+        return texts.replace("-0", "0")
     return column.cast(pl.String) if column.dtype == pl.Categorical else column
 
 

@@ -195,7 +195,7 @@ class _Table:
         wrong = used[values.codes == WRONG]
         if len(wrong):
             self._refuse_answers(name, wrong)
-        return CriterionTable(name, code.take(places), values.ruler, bool(is_na.any()))
+        return CriterionTable(name, _mapped(places, code), values.ruler, bool(is_na.any()))
 
     # -- names
 
@@ -329,6 +329,16 @@ def _used(places: NDArray[Any], answers: int) -> NDArray[np.intp]:
     if answers > _FEW:
         return np.flatnonzero(np.bincount(places.reshape(-1), minlength=answers)[:answers])
     return np.flatnonzero([(places == one).any() for one in range(answers)])
+
+
+def _mapped(places: NDArray[Any], code: Codes) -> Codes:
+    """The code of each place; bytes are translated quicker than they are looked up."""
+    if places.dtype != np.uint8:
+        return code.take(places)
+    table = np.full(256, ABSENT, np.uint8)
+    table[: len(code)] = code
+    found = places.tobytes().translate(table.tobytes())
+    return np.frombuffer(found, np.uint8).reshape(places.shape)
 
 
 def _no_names(texts: Sequence[str]) -> list[int]:
