@@ -27,6 +27,10 @@ LARGE = 1_000
 RARE = 2
 """Disagreeing, or agreeing, items up to which a limit from the binomial is asked too; with more,
 `bench/run.py agree/coverage` finds intervals wider than they have to be."""
+CALM = 15
+"""Items that lean to neither side, taken as seen too where the acceleration is estimated. Few items
+tell little about skew: without these, intervals of thirty items hold the true alpha too often
+(.97), with them .96, and nothing changes from a hundred items on."""
 CONFIDENCE = 0.95
 _STEP = 1e-4
 """Part of an item by which a sample is changed to see what changes."""
@@ -103,7 +107,7 @@ def _resampled(
 def bca(
     value: float, drawn: Array, influence: Array, times: NDArray[np.int64]
 ) -> tuple[float, float]:
-    """Bias-corrected and accelerated limits (Efron 1987)."""
+    """Bias-corrected and accelerated limits (Efron 1987), the acceleration shrunk as ``CALM`` says."""
     drawn = np.sort(drawn[np.isfinite(drawn)])
     if not len(drawn):
         return value, value
@@ -112,6 +116,7 @@ def bca(
     bias = _NORMAL.inv_cdf(float(share))
     square = float(influence**2 @ times)
     lean = float(influence**3 @ times) / (6 * square**1.5) if square > 0 else 0.0
+    lean *= times.sum() / (times.sum() + CALM)
     limits = []
     for tail in ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2):
         z = bias + _NORMAL.inv_cdf(tail)
