@@ -107,7 +107,7 @@ def _resampled(
 def bca(
     value: float, drawn: Array, influence: Array, times: NDArray[np.int64]
 ) -> tuple[float, float]:
-    """Bias-corrected and accelerated limits (Efron 1987), the acceleration shrunk as ``CALM`` says."""
+    """Bias-corrected and accelerated limits (Efron 1987); for the acceleration see ``CALM``."""
     drawn = np.sort(drawn[np.isfinite(drawn)])
     if not len(drawn):
         return value, value
