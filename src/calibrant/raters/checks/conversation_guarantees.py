@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from calibrant.raters.checks.language import NOT_COVERED
+from calibrant.raters.checks.conversation_harm import harm
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
-from calibrant.raters.checks.signal import Hint, Signal
+from calibrant.raters.checks.signal import Signal
 
 NAME, LEXICON = "conversation_guarantees", "guarantees-en"
 
@@ -69,23 +69,9 @@ _MINE = re.compile(r"\b(?:i|we|i'd|i'll|we'll)(?: \w+)?\s*$")
 )
 def conversation_guarantees(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Finds replies that promise an outcome or state a future as certain."""
-    outside = reading.uncovered(reading.of("assistant"))
-    found = [hit for hit in reading.hits(LEXICON, "assistant") if is_promised(reading, hit)]
-    left = f"{len(outside)} replies in a language not covered" if outside else ""
-    if outside and not found:
-        yield Signal(NAME, "guarantees", criterion="CQ8", not_measured=NOT_COVERED, note=left)
-        return
-    yield Signal(
-        NAME,
-        "guarantees",
-        measured=len(found),
-        threshold=">= 1",
-        exceeded=bool(found),
-        criterion="CQ8",
-        spans=tuple(hit.span for hit in found),
-        suggestion=Hint("CQ8", "an outcome is promised or told as certain") if found else None,
-        note=left,
-    )
+    hits = reading.hits(LEXICON, "assistant")
+    spans = [hit.span for hit in hits if is_promised(reading, hit)]
+    yield harm(reading, NAME, "guarantees", spans, "an outcome is promised or told as certain")
 
 
 def is_promised(reading: Reading, hit: Hit) -> bool:
