@@ -17,7 +17,7 @@ from calibrant.raters.checks.signal import ProposeFlag, Signal
 
 FOLDER = Path(__file__).parent / "data" / "labelled"
 Record: TypeAlias = Mapping[str, Any]
-Split: TypeAlias = Literal["dev", "test"]
+Split: TypeAlias = Literal["dev", "test", "held_out"]
 
 
 @dataclass(frozen=True, slots=True)
