@@ -5,17 +5,22 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from calibrant.cli.items import KINDS
-from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
+from calibrant.cli.terminal import (
+    console,
+    output_option,
+    progress,
+    show_json,
+    table,
+    wants_json,
+)
 from calibrant.core.criterion import ItemType
 
 if TYPE_CHECKING:
@@ -78,7 +83,13 @@ def check(
         if path is not None:
             check_output(path, items, ratings if path is out else None)
     told = _told_faults()
-    with _progress(items) as on_progress:
+    lines = _lines(items)
+    with progress("checking", "items") as bar_of:
+
+        def on_progress(done: int) -> None:
+            if done % 50 == 0:
+                bar_of(done, lines, done)
+
         run = CheckRun(
             items,
             load_rubric(rubric_name) if rubric_name else None,
@@ -133,33 +144,6 @@ def _run(
 
 def _told_faults() -> Callable[[Fault], None]:
     return lambda fault: click.secho(str(fault), err=True, fg="red")
-
-
-@contextmanager
-def _progress(path: Path) -> Iterator[Callable[[int], None]]:
-    """A bar with rate and time left on a terminal, once a run takes longer than a second."""
-    if not sys.stderr.isatty():
-        yield lambda items: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("checking"),
-        BarColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    began = time.monotonic()
-    with Progress(*columns, console=console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task("checking", total=_lines(path), visible=False, rate="")
-
-        def update(items: int) -> None:
-            seconds = time.monotonic() - began
-            if items % 50 == 0:
-                rate = f"{items:,} items, {items / max(seconds, 0.001):,.0f} a second"
-                drawn.update(task, completed=items, visible=seconds > 1, rate=rate)
-
-        yield update
 
 
 def _lines(path: Path) -> int | None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
+from calibrant.cli.terminal import (
+    console,
+    output_option,
+    progress,
+    show_json,
+    table,
+    wants_json,
+)
 from calibrant.formats.bars import bar
 
 if TYPE_CHECKING:
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
 
     from calibrant.core.errors import Fault
     from calibrant.core.rubric import Rubric
-    from calibrant.formats.ratings import Progress
     from calibrant.formats.score_file import ScoreRun, Summary
 
 SHOWN_ROWS = 20
@@ -90,7 +93,7 @@ def score(
     if out is not None:
         check_output(out, answers, items)
     told = _FaultList()
-    with _progress() as on_progress:
+    with progress("scoring", "sheets") as bar_of:
         try:
             run = ScoreRun(
                 rubric,
@@ -100,7 +103,7 @@ def score(
                 encoding=encoding,
                 ignore=ignore,
                 on_fault=told,
-                on_progress=on_progress,
+                on_progress=lambda read, sheets: bar_of(read.done, read.total, sheets),
             )
             head = _write(run, out, style)
         except RecordError:
@@ -135,38 +138,6 @@ class _FaultList:
         if self.limit is not None and self.count > self.limit:
             more = self.count - self.limit
             click.echo(f"… and {more} more (all of them with 2> faults.txt)", err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[Progress, int], None]]:
-    """A progress bar on a terminal, once a run takes longer than a second."""
-    if not sys.stderr.isatty():
-        yield lambda progress, sheets: None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("scoring"),
-        BarColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    began = time.monotonic()
-    with Bar(*columns, console=console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task("scoring", total=None, visible=False, rate="")
-
-        def update(progress: Progress, sheets: int) -> None:
-            seconds = time.monotonic() - began
-            drawn.update(
-                task,
-                total=progress.total if progress.done else None,
-                completed=progress.done,
-                visible=seconds > 1,
-                rate=f"{sheets:,} sheets, {sheets / max(seconds, 0.001):,.0f} a second",
-            )
-
-        yield update
 
 
 def _write(run: ScoreRun, out: Path | None, style: str) -> pl.DataFrame | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -64,6 +66,35 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "")
     for row in rows:
         drawn.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     return drawn
+
+
+class Bar(Protocol):
+    """Tells how far a run is."""
+
+    def __call__(self, done: int, total: int | None, count: int) -> None:
+        """So much of so much is done, and so many things came of it."""
+
+
+@contextmanager
+def progress(doing: str, things: str) -> Iterator[Bar]:
+    """A bar with rate and time left on a terminal, once a run takes longer than a second."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, count: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn(doing), BarColumn(), rate, TimeRemainingColumn())
+    began = time.monotonic()
+    with Progress(*columns, console=console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task(doing, total=None, visible=False, rate="")
+
+        def update(done: int, total: int | None, count: int) -> None:
+            seconds = time.monotonic() - began
+            told = f"{count:,} {things}, {count / max(seconds, 0.001):,.0f} a second"
+            drawn.update(task, total=total, completed=done, visible=seconds > 1, rate=told)
+
+        yield update
 
 
 def write_schema(schema: Any, out: Path | None) -> None:
