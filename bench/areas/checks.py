@@ -6,7 +6,7 @@ import json
 from itertools import chain, islice, product
 from pathlib import Path
 
-from tests.checks.labelled import SUBJECTS, figures
+from tests.checks.labelled import SUBJECTS, Split, figures, records
 
 from bench import checks_smartspan, coaching
 from bench.harness import (
@@ -39,27 +39,34 @@ TITLE = "checks: precision, recall, speed"
 
 COMMAND = Path(PYTHON).with_name("calibrant")
 SPACY = "spacy==3.8.7"
+SPLITS: tuple[Split, ...] = ("test", "held_out")
 MOST_WAYS = 200
 """Ways to say one phrase that the peer is given."""
 
 
 def labelled(ctx: Context) -> Report:
-    """Precision and recall on sentences that were not looked at while checks were written."""
+    """Precision and recall on labelled sentences: those rules were tuned by, and fresh ones."""
     rows = []
     for subject in SUBJECTS:
         ctx.say(subject.name)
-        found = figures(subject)
-        for what, value, least in (
-            ("precision", found.precision, subject.precision),
-            ("recall", found.recall, subject.recall),
-        ):
-            rows.append(
-                Row(f"{subject.name}, {what}", Quantity(value, "share"), floor=Band(least, 1))
-            )
+        for split in SPLITS:
+            if not records(subject.name, split):
+                continue
+            found = figures(subject, split)
+            for what, value, least in (
+                ("precision", found.precision, subject.precision),
+                ("recall", found.recall, subject.recall),
+            ):
+                shown = f"{subject.name}, {split}, {what}"
+                rows.append(Row(shown, Quantity(value, "share"), floor=Band(least, 1)))
     return Report(
-        "labelled sentences, the test split",
+        "labelled sentences",
         rows,
-        notes=["sentences and their definitions: tests/checks/data/labelled"],
+        notes=[
+            "nobody read the test split while rules were written, but rules were kept or dropped "
+            "by its counts: it flatters them; held_out was written after the rules",
+            "sentences and their definitions: tests/checks/data/labelled",
+        ],
         headings=("found", "", ""),
     )
 
