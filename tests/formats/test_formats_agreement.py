@@ -378,3 +378,120 @@ def test_a_file_in_many_parts_is_read_whole(
     monkeypatch.setattr(rating_columns, "_ROWS", 3)
     assert of_file(path, NOMINAL).to_dict() == whole
     assert max(one["n_ratings"] for one in whole["estimates"]) == len(long_rows())
+
+
+@pytest.mark.parametrize("items", [127, 128, 129, 32_768])
+def test_any_number_of_texts_has_room(items: int) -> None:
+    """Places are kept in as few bytes as hold them; 128 and 32,768 are where these run out."""
+    names = [f"i{n}" for n in range(items)]
+    frame = pl.DataFrame(
+        {"item": names * 2, "rater": ["a"] * items + ["b"] * items, "answer": ["x", "y"] * items}
+    )
+    gap = frame.with_columns(answer=pl.when(pl.int_range(pl.len()) > 0).then("answer"))
+    assert agreement(gap, level="nominal", method="fisher").find("percent").n_items == items - 1
+    twice = pl.concat([frame, frame.tail(1)])
+    with pytest.raises(RecordError, match="second answer"):
+        agreement(twice, level="nominal")
+
+
+def test_rounds_are_told_apart_however_many() -> None:
+    rows = [
+        {"item": f"i{n}", "rater": who, "round": str(part), "answer": "x" if n % 2 else who}
+        for n in range(4)
+        for part in range(128)
+        for who in ("a", "b")
+    ]
+    assert agreement(pl.DataFrame(rows), level="nominal", method="fisher").raters == ("a", "b")
+
+
+def test_numbers_of_a_wide_table_are_the_same_whatever_their_column() -> None:
+    frame = pl.DataFrame(
+        {"item": list("abcd"), "r1": [1, 2, 3, 1], "r2": [1.0, 2.0, float("nan"), 1.0]}
+    )
+    found = agreement(frame, wide=True, level="nominal").find("percent")
+    assert (found.value, found.n_items) == (1.0, 3)
+
+
+def perfect(items: int, criteria: int, raters: int = 2) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"item": f"i{n}", "rater": f"r{who}", "criterion": f"c{c}", "answer": n % 2}
+            for n in range(items)
+            for c in range(criteria)
+            for who in range(raters)
+        ]
+    )
+
+
+def test_criteria_together_prove_no_more_than_their_items() -> None:
+    found = agreement(perfect(20, 4), level="nominal")
+    one, together = (found.find("percent", criterion=name) for name in ("c0", None))
+    assert one.interval == together.interval
+    assert together.n_items == 20
+    many = agreement(perfect(1_200, 2), level="nominal").find("percent", criterion=None)
+    assert many.interval == pytest.approx((1 - 0.0030692, 1.0), abs=1e-5)
+
+
+def test_criteria_are_taken_together_with_na_in_some_and_with_many_raters() -> None:
+    some = perfect(12, 3).cast({"answer": pl.String})
+    some[0, "answer"] = "NA"
+    found = agreement(some, level="nominal", method="fisher")
+    assert {one.na for one in found.estimates if one.criterion is None} == {"left_out", "answer"}
+    crowd = agreement(perfect(12, 3, raters=24), level="nominal", method="fisher")
+    assert crowd.find("percent", criterion=None).value == 1.0
+
+
+def test_one_answer_only_shows_nothing_much() -> None:
+    frame = perfect(2, 1).with_columns(answer=pl.lit("5"))
+    found = agreement(frame, level="nominal", targets=["percent>=0.95", "gwet_ac>=0.8"])
+    assert {one.outcome for one in found.targets} == {"not_shown"}
+
+
+def test_a_month_is_that_of_the_first_rating_in_time_and_only_of_days() -> None:
+    rows = [
+        {"item": "i1", "rater": "a", "answer": "x", "time": "2026-02-01"},
+        {"item": "i1", "rater": "b", "answer": "x", "time": "2026-01-05"},
+        {"item": "i2", "rater": "a", "answer": "y", "time": "2026-02-03"},
+        {"item": "i2", "rater": "b", "answer": "x", "time": "2026-02-03"},
+    ]
+    for order in (rows, rows[::-1]):
+        found = agreement(pl.DataFrame(order), level="nominal")
+        assert {one.slice for one in found.estimates} == {None, "time 2026-01", "time 2026-02"}
+        assert found.find("percent", slice="time 2026-01").value == 1.0
+    other = [row | {"time": f"0{at}/01/2026"} for at, row in enumerate(rows)]
+    assert {one.slice for one in agreement(pl.DataFrame(other), level="nominal").estimates} == {
+        None
+    }
+
+
+def test_a_criterion_may_have_any_name() -> None:
+    frame = perfect(6, 2).with_columns(criterion=pl.col("criterion").replace("c0", "all"))
+    found = agreement(frame, level="nominal", method="fisher")
+    assert {one.criterion for one in found.estimates} == {"all", "c1", None}
+
+
+def test_a_scale_may_have_253_answers() -> None:
+    rows = [(f"i{n}", who, f"v{n}") for n in range(254) for who in ("a", "b")]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "answer"], orient="row")
+    kept = frame.filter(pl.col("answer") != "v253")
+    assert agreement(kept, level="nominal", method="fisher").find("percent").value == 1.0
+    with pytest.raises(SourceError, match="254 different answers; at most 253"):
+        agreement(frame, level="nominal")
+
+
+def test_an_order_names_each_answer_once() -> None:
+    with pytest.raises(SourceError, match="'mid' twice"):
+        agreement(pl.DataFrame(long_rows()), level="ordinal", order=["low", "mid", "mid"])
+
+
+def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
+    path = tmp_path / "none.csv"
+    path.write_text("item,rater,answer\n", "utf-8")
+    with pytest.raises(SourceError, match="the table is empty"):
+        of_file(path, NOMINAL)
+
+
+def test_a_target_is_a_number() -> None:
+    with pytest.raises(SourceError, match="write it as"):
+        AgreementTarget.parse("fleiss_kappa>=0.6.1")
+    assert AgreementTarget.parse("fleiss_kappa>=.6").value == 0.6

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 @click.option("--enforce", is_flag=True, help="Exit with 1 unless every target is met.")
 @click.option("--method", type=click.Choice(["bca", "fisher", "normal", "t"]),
               help="How intervals are made; bca below 1,000 items, else fisher.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the resampling.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
+)
 @click.option("--encoding", metavar="NAME", help="The file's encoding, where it cannot be told.")
 @output_option
 def agree(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calibrant.formats.agreement_view import html
-from calibrant.formats.comparisons import Family, compared, families
+from calibrant.formats.comparisons import Family, compared, families, together
 from calibrant.formats.rating_columns import Reading
 from calibrant.formats.rating_tables import RatingTable, rating_table
 from calibrant.formats.rulers import ALL
@@ -183,6 +184,10 @@ def report(
     drivers: list[Driver] = []
     confusions: list[Confusion] = []
     related = families(table)
+    # arithmetic on items, which lets others go on meanwhile
+    pool = ThreadPoolExecutor(1)
+    pooled = pool.submit(together, table, related, design)
+    pool.shutdown(wait=False)
     done = 0
     for family in related:
         on_step(f"comparing raters: {done:,} of {len(table.criteria):,} criteria done")
@@ -191,6 +196,7 @@ def report(
         if family.ruler.labels:
             drivers += _drivers(table, family)
             confusions += _confusions(table, family)
+    estimates += pooled.result()
     names = [None if one.name == ALL else one.name for one in table.criteria]
     order = {name: at for at, name in enumerate([*names, None])}
     estimates.sort(key=lambda one: order[one.criterion])

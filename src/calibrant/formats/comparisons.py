@@ -7,9 +7,7 @@ follows works on patterns: its cost does not grow with the number of items.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -98,9 +96,22 @@ def compared(table: RatingTable, family: Family, design: Design) -> Iterator[Est
         yield from _way(table, family, found, ruler, design, na=na)
 
 
+def together(table: RatingTable, related: list[Family], design: Design) -> list[Estimate]:
+    """Estimates over all criteria, where there are several and all have the same scale."""
+    criteria = table.criteria
+    if len(criteria) < 2 or not all(one.ruler.same_as(criteria[0].ruler) for one in criteria):
+        return []
+    family = related[0] if len(related) == 1 else _family(criteria)
+    return [
+        replace(one, raters=table.raters, na=na)
+        for na, found, ruler in _ways(family)
+        for one in of_pool(found, family.place, ruler, design, anonymous=table.anonymous)
+    ]
+
+
 def _ways(family: Family) -> Iterator[tuple[Any, Patterns, Ruler]]:
     """Patterns with NA left out; and, where NA was given, with NA as an answer."""
-    ruler, has_na = family.ruler, family.criteria[0].has_na
+    ruler, has_na = family.ruler, any(one.has_na for one in family.criteria)
     labels = ruler.labels
     if labels:  # otherwise every answer is NA
         yield "left_out" if has_na else None, family.answered(), ruler
@@ -126,13 +137,6 @@ def _way(
     def about(**more: Any) -> list[dict[str, Any]]:
         return [{"criterion": name, "na": na, **more} for name in names]
 
-    together = None
-    if len(names) > 1 and len(names) == len(table.criteria):
-        # arithmetic on items, which lets others go on meanwhile
-        pool = ThreadPoolExecutor(1)
-        how = partial(of_pool, anonymous=table.anonymous)
-        together = pool.submit(how, found, family.place, ruler, design)
-        pool.shutdown(wait=False)
     yield from _of(table, found, ruler, design, about(raters=raters))
     for group, members in _groups(table).items():
         if isinstance(members, tuple):
@@ -149,8 +153,6 @@ def _way(
         yield from _of(table, some, ruler, quick, about(raters=raters, slice=part))
     if not table.anonymous and len(raters) > 2:
         yield from _pairs(table, found, ruler, design, about())
-    if together is not None:
-        yield from (replace(one, raters=raters, na=na) for one in together.result())
 
 
 def _of(

@@ -67,6 +67,7 @@ class Column:
 
 def coded(texts: list[str], place: Places) -> Column:
     """A column of places that are known; texts that no row has are left out."""
+    place = place.astype(np.int64)  # small ones have no room for one more
     used = np.flatnonzero(np.bincount(place + 1, minlength=len(texts) + 1)[1:])
     of = np.full(len(texts) + 1, NOWHERE, np.int32)  # the last is for no text
     of[used] = np.arange(len(used))
@@ -87,7 +88,7 @@ class Coder:
 
     def add(self, part: pl.DataFrame) -> None:
         """The next rows."""
-        part = part.select([_plain(part[name]) for name in self._names])
+        part = part.select([plain(part[name]) for name in self._names])
         one = len(self._names) == 1
         hashed = part.to_series().hash(self._seed) if one else part.hash_rows(self._seed)
         keys = hashed.to_numpy()
@@ -124,8 +125,8 @@ def _texts(cells: pl.Series) -> tuple[list[str], Places]:
     return list(known), np.array([known.get(text, NOWHERE) for text in plain], np.int32)
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    """What has the same hash in every part where it is the same."""
+def plain(column: pl.Series) -> pl.Series:
+    """A column in which the same is written the same way, in every part."""
     if column.dtype.is_nested() or column.dtype == pl.Object:
         raise SourceError(f"column {column.name!r} holds lists or objects, not names or answers")
     if column.dtype.is_float():  # 4.0 is 4
@@ -138,7 +139,9 @@ def combined(columns: list[Column]) -> tuple[Rows, Places]:
     """The first row of each different combination of texts, and the combination of each row."""
     key = np.zeros(len(columns[0].place), np.uint64)
     for one in columns:
-        key = key * np.uint64(len(one.texts) + 1) + (one.place + 1).astype(np.uint64)
+        key = key * np.uint64(len(one.texts) + 1) + (one.place.astype(np.int64) + 1).astype(
+            np.uint64
+        )
     key *= _SPREAD
     key ^= key >> np.uint64(32)
     first: list[int] = []

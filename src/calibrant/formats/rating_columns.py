@@ -12,6 +12,7 @@ import polars as pl
 
 from calibrant.core.errors import Fault, RecordError, SourceError, UnknownName, suggestion
 from calibrant.formats.ahead import ahead
+from calibrant.formats.places import plain
 from calibrant.formats.records import file_kind, parquet_parts, read_records
 from calibrant.formats.tables import folded
 
@@ -167,7 +168,7 @@ def _criteria(frame: pl.DataFrame, rubric: Rubric | None) -> list[str]:
 
 def _unpivoted(frame: pl.DataFrame, columns: list[str], keys: list[str], name: str) -> pl.DataFrame:
     """One row for each of the columns, whatever these are called, one column after the other."""
-    frame = frame.with_columns(pl.col(columns).cast(pl.String, strict=False))
+    frame = frame.with_columns(plain(frame[name]).cast(pl.String) for name in columns)
     kept = [key for key in keys if key not in columns]
     long = frame.unpivot(columns, index=kept, variable_name="_name", value_name="_answer")
     return long.drop(name, "answer", strict=False).rename({"_name": name, "_answer": "answer"})

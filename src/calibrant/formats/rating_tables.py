@@ -7,6 +7,7 @@ themselves: numbers order as numbers, other answers only in the order the user g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -79,6 +80,8 @@ def rating_table(frames: Iterable[pl.DataFrame], how: Reading, source: str) -> R
     records, record = [], 1
     with ThreadPoolExecutor(_THREADS) as pool:
         for frame in frames:
+            if not frame.height:
+                continue
             long, times = long_form(named(frame, how, source), how, source)
             records.append((record, frame.height, times))
             record += frame.height
@@ -268,9 +271,19 @@ class _Table:
         first, place = combined(keys)
         texts = {name: [self.columns[name].at(row) for row in first] for name in self.unit_keys}
         if "time" in self.columns:
-            written = [self.columns["time"].at(row) for row in first]
-            texts["time"] = [None if one is None else one[:7] for one in written]
+            texts["time"] = self._months(place, len(first))
         return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String)), place
+
+    def _months(self, unit_of: Places, units: int) -> list[str | None]:
+        """The month in which each unit was first rated; only days such as 2026-01-31 tell it."""
+        time = self.columns["time"]
+        order = sorted(range(len(time.texts)), key=time.texts.__getitem__)
+        rank = np.full(len(order) + 1, len(order))  # the last is for no time at all
+        rank[order] = np.arange(len(order))
+        first = np.full(units, len(order))
+        np.minimum.at(first, unit_of, rank[time.place])
+        months = [time.texts[at][:7] if _DAY.match(time.texts[at]) else None for at in order]
+        return [*map([*months, None].__getitem__, first)]
 
     def _numbered(self) -> Column:
         """Raters by their number among the answers to one criterion of a unit."""
@@ -319,6 +332,7 @@ class _Table:
         self._refuse(bad, "answer", f"{told} {expected}{where}")
 
 
+_DAY = re.compile(r"\d{4}-\d{2}(-|$)")
 _BLOCK = 1 << 18
 _FEW = 32
 """Answers up to which looking for each is quicker than counting all."""

@@ -21,7 +21,7 @@ from calibrant.stats.weights import Level, Ruler
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
 
-ALL = "all"
+ALL = ""
 """The one criterion of a table that names none."""
 NA_MARK, WRONG = 254, 253
 """Codes of NA, and of what is no answer, while a table is being read."""
@@ -51,14 +51,18 @@ def values_of(how: Reading, source: str, criterion: str, texts: list[str]) -> Va
             )
         case "ordinal" if how.order:
             values = list(how.order)
+            twice = next((one for one in values if values.count(one) > 1), None)
+            if twice is not None:
+                raise SourceError(f"--order names {twice!r} twice")
         case "ordinal" | "interval" | "ratio":
             values = _in_order(how, source, words, numbers)
         case _:
             raise SourceError("without a rubric, say --level nominal, ordinal, interval or ratio")
     if len(values) > MOST_VALUES:
+        where = f" to {criterion}" if criterion else ""
         raise SourceError(
-            f"{source}: {len(values):,} different answers to {criterion}; at most "
-            f"{MOST_VALUES} can be compared: round them"
+            f"{source}: {len(values):,} different answers{where}; at most {MOST_VALUES} can be "
+            "compared: round them"
         )
     return _placed(how, texts, values, numbers)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
 
 Outcome: TypeAlias = Literal["met", "not_met", "not_shown"]
-_FORM = re.compile(r"\s*([a-z_]+)(?::([A-Za-z0-9(),]+))?\s*(>=|>)\s*([0-9.]+)\s*")
+_FORM = re.compile(r"\s*([a-z_]+)(?::([A-Za-z0-9(),]+))?\s*(>=|>)\s*([0-9]*\.?[0-9]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)

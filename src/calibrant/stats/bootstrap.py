@@ -174,8 +174,8 @@ def slope_at_perfection(sums: Moments, measure: Measure) -> float:
     usual = share == share.max()
     places = np.outer(share, share), usual[:, None] ^ usual[None, :], np.ones_like(measure.same)
     apart = next((one for place in places if (one := place * (measure.same <= 0)).any()), None)
-    if apart is None:
-        return 0.0
+    if apart is None:  # a scale of which one answer is known may have others
+        return 1.0 if len(measure.same) == 1 else 0.0
     apart = apart / apart.sum()
     little = 1e-6
     tables = {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from calibrant.stats.runs import Codes
 
 ABSENT = 255
-MOST_VALUES = 254
+MOST_VALUES = 253
 """Answers a scale may have."""
 _DENSE = 1 << 22
 """Combinations up to which patterns are counted in one array."""

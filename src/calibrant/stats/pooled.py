@@ -47,7 +47,7 @@ def of_pool(
         whole = rows.sample(found.times.sum(axis=0))
         errors = partial(_errors, place, int(whole.times.sum()))
         fisher = Design(design.method or "fisher")
-        out = estimates(whole, chosen, fisher, given, errors=errors)
+        out = estimates(whole, chosen, fisher, given, errors=errors, most=place.shape[1])
     paired = int(np.count_nonzero(most == 2))
     return [replace(one, n_items=paired) for one in out[0]]
 

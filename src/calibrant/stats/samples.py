@@ -65,6 +65,8 @@ class _Samples:
     """Whether resampling sees too little, shape (M, P)."""
     items: NDArray[np.int64]
     """Items with an answer, shape (P,)."""
+    draws: NDArray[np.float64]
+    """Items that tell something; of several criteria an item counts once, shape (P,)."""
 
 
 def estimates(
@@ -75,11 +77,12 @@ def estimates(
     *,
     drawn: Sequence[Array | None] | None = None,
     errors: Callable[[Array], Array] | None = None,
+    most: int | None = None,
 ) -> list[list[Estimate]]:
     """Every measure of every sample.
 
-    ``drawn`` holds resamples of each, made before; ``errors`` makes standard errors of influences
-    where rows are not what was drawn.
+    ``drawn`` holds resamples of each, made before; where rows are not what was drawn, ``errors``
+    makes standard errors of influences, and ``most`` says how many items there were.
     """
     times = np.atleast_2d(rows.times)
     rows = rows.sample(times)
@@ -87,7 +90,7 @@ def estimates(
     paired = rows.read(sums).paired
     errors = errors or partial(bootstrap.standard_errors, times=times)
     found = (
-        _samples(rows, sums, chosen, design, drawn=drawn, errors_of=errors)
+        _samples(rows, sums, chosen, design, drawn=drawn, errors_of=errors, most=most)
         if paired.any()
         else None
     )
@@ -106,6 +109,7 @@ def _samples(
     *,
     drawn: Sequence[Array | None] | None,
     errors_of: Callable[[Array], Array],
+    most: int | None,
 ) -> _Samples:
     moments, whole = rows.read(sums), rows.read(sums[:, None, :])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -121,8 +125,8 @@ def _samples(
     spread, errors = np.split(errors_of(both), 2)
     items = rows.times.sum(axis=-1)
     errors *= _as_published(chosen, items)
-    # what counts are the items that tell something
-    methods = [_method(rows, design, int(n)) for n in moments.paired]
+    draws = np.minimum(moments.paired, items if most is None else most)
+    methods = [_method(rows, design, int(n)) for n in draws]
     if methods[0] in ("t", "normal"):  # which the user asked for
         low, high = bootstrap.normal(values, errors, items if methods[0] == "t" else None)
     else:
@@ -137,7 +141,9 @@ def _samples(
                 low[at, sample], high[at, sample] = bootstrap.bca(
                     value, found[at], influence[at, sample], own.times
                 )
-    return _Samples(rows, sums, methods, values, errors, low, high, _rare(rows, chosen), items)
+    return _Samples(
+        rows, sums, methods, values, errors, low, high, _rare(rows, chosen), items, draws
+    )
 
 
 def _method(rows: Rows, design: Design, paired: int) -> Method:
@@ -210,7 +216,7 @@ def _beside_binomial(
     agreed = float(total(sums.agreements, measure.same)) / paired
     disagree = 1 - agreed > 1e-12
     slope = (1 - value) / (1 - agreed) if disagree else slope_at_perfection(sums, measure)
-    low, high = bootstrap.from_share(agreed, paired, slope)
+    low, high = bootstrap.from_share(agreed, float(found.draws[sample]), slope)
     both: Method = "bca+binomial" if found.methods[sample] == "bca" else "fisher+binomial"
     wider = min(limits[0], low), max(limits[1], high)
     return wider, both if disagree else "binomial"
