@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from calibrant.raters.checks.conversation_crisis_classes import CLASSES
 from calibrant.raters.checks.conversation_crisis_frames import FRAMES
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.reading import Hit, Reading
@@ -19,8 +18,6 @@ from calibrant.raters.checks.signal import Hint, Signal
 
 NAME, LEXICON = "conversation_crisis", "crisis-en"
 SIGNAL = "crisis_signals"
-LOOKS = {**FRAMES, **CLASSES}
-"""What to look for in the sentence of a word worth a closer look, for each label of such words."""
 
 _CLAUSE = re.compile(r"[,;:()\"]|\s-\s|\bbut\b|\bso\b|\band then\b|\bbecause\b|\bexcept\b")
 _DENIAL = re.compile(
@@ -43,9 +40,7 @@ _NO_DENIAL = re.compile(
     r"|never felt so|never wanted|never been so|not far from|not long before"
     r"|no longer scared"
     r"|not afraid|not scared|don't feel safe|haven't had|not be able to stop"
-    r"|not the first time|stopped (?:planning|caring|eating|taking|sleeping|trying|fighting)"
-    r"|(?:can't|cant|cannot|couldn't) (?:take|do|feel|sleep|see|eat|live|talk"
-    r"|find|get|keep|bear|stand|face|handle|deal))\b"
+    r"|not the first time)\b"
 )
 """Words of denial that deny something else."""
 _WITHIN = re.compile(r"\s(?:never|not|didn't|doesn't|hasn't|haven't|wouldn't)\s(?!safe|let|allow)")
@@ -151,8 +146,6 @@ _NOT_MEANT = re.compile(
     r"|interested)|my last job"
     r"|existing (?:customer|client|contract|plan|job|team)|hot water|by "
     r"accident|accidentally|cooking"
-    r"|(?:he'll|she'll|they'll|he will|he might|she might) (?:leave|not|think|say|fail|laugh|judge"
-    r"|forget|move|reject|notice|be (?:disappointed|angry|upset|late|sad))"
     r"|chopping|oven|shaving|garden\w*|the pan\b|kettle|stairs? in my|heavy "
     r"box|flat tyre|workout|the gym"
 )
@@ -177,58 +170,11 @@ _THING = re.compile(
 _SCENE = re.compile(
     r"\b(?:dreamt|dreamed|nightmare|in the (?:game|match|ring)|sparring|boxing|judo)\b"
 )
-_LIE = re.compile(r"\b(?:a lie|lied|lying|not true|isn't true|wasn't true)\b")
-"""What takes a denial back."""
-_JOKE = re.compile(
-    r"\bjust kidding\b|\bonly joking\b|\bi'm joking\b|\bjk\b|\b(?:ha){2,9}h?\b|\U0001f602"
-    r"|\U0001f923"
-)
-_NO_JOKE = re.compile(
-    r"\b(?:not (?:even |really )?(?:joking|kidding)|actually|seriously|i mean it|but (?:i do"
-    r"|really))\b"
-)
-_MATTER = re.compile(
-    r"\b(?:jobs?|work|working|office|team|manager|boss|company|career|role|project|lease|contract"
-    r"|tenancy|gym|course|degree|module|holiday|leave|annual|trip|restaurant|meetings?|reports?"
-    r"|part time|freelance|pension|commute|town|city|retail|wedding|retir\w+|colleagues?|essay"
-    r"|neighbour's|queue|shift|budget|linkedin|deadline|exercise|saga|recipe|cup|league|dating"
-    r"|apps?|diet|smoking|sugar|divorce|relationship|surgery|session because|admin|flat|house"
-    r"|boxes|drums|promotion|thesis|small talk|festival|party|card|town hall|today, talk|tax"
-    r"|webinar|class|spreadsheet|printer|rent|mortgage|holiday this|to learn|hours|quit"
-    r"|quitting|resign\w*|form"
-    r"|booked|bags|packed|laptop|locked out|film|clothes|new job|moving)\b"
-)
-"""Ordinary matters: a soft phrase beside one of them is about it."""
-_PASTIME = re.compile(
-    r"\b(?:scrabble|chess|badminton|tennis|monopoly|cards|linkedin|instagram|birthday party"
-    r"|football|rugby|netball|brambles?|hunting|fishing|camping|sailing|clay pigeons"
-    r"|for (?:my|a|the) (?:cold|headache|migraine|swing)|glasses? of wine|puppy|kitten"
-    r"|cat follows|museum|reorder|organiser|typing|respect my choice|career-wise|plane crash"
-    r"|flights?|raise the rent|the festival|inner voice"
-    r"|mother's voice"
-    r"|mum's voice|less when|long hours|nobody was hurt|hours late|i teach|as a teacher|coffee"
-    r"|picnic|sunset|the swing|under the bus|since breakfast|on time|to finish"
-    r"|small talk|to study|to revise|disappointed|on (?:mon|tues|wednes|thurs|fri)days"
-    r"|for (?:a|two|three) (?:days|weeks)|last day (?:on|at|in))\b"
-)
-"""Games, sports, errands: what is beside them is no crisis."""
-_TRIFLE = re.compile(
-    r"\bkill me (?:if|when|for) (?:the|my|she sees|he sees|they see|i'm late|losing|forgetting"
-    r"|being late"
-    r"|i (?:forget|miss|lose|break|burn|spill|don't finish|am late|eat|ruin))\b"
-)
-_LIFE = re.compile(
-    r"\b(?:alive|exist\w*|wake|safe|breath\w+|death|die|died|dying|dead|world|kill\w*|suicid\w*"
-    r"|myself|my (?:own )?life|gone|disappear\w*|jump\w*|for good|forever|hurt\w*|platform|train"
-    r"|bridge|worth living|born|note|notes|letters?|attempt\w*"
-    r"|com(?:e|ing) back|life has)\b"
-)
-"""Words that no ordinary matter explains away."""
 
 
 @check(
     name=NAME,
-    version="1.1",
+    version="1.0",
     kinds=("conversation",),
     criteria=("CQ9",),
     lexicons=(LEXICON,),
@@ -264,10 +210,10 @@ def conversation_crisis(reading: Reading, parameters: Values) -> Iterable[Signal
 
 def _merged(found: Iterable[Hit], reading: Reading) -> list[Hit]:
     """Phrases of the lexicon, and what a closer look at the sentences finds beside them."""
-    hits = [hit for hit in found if hit.label not in LOOKS]
+    hits = [hit for hit in found if hit.label not in FRAMES]
     looked: set[tuple[int, int, str]] = set()
     for hit in found:
-        if hit.label not in LOOKS:
+        if hit.label not in FRAMES:
             continue
         start, end = reading.sentence_at(hit.part, hit.start)
         place = (hit.part.index, start, hit.label)
@@ -275,7 +221,7 @@ def _merged(found: Iterable[Hit], reading: Reading) -> list[Hit]:
             continue
         looked.add(place)
         low = reading.low(hit.part)
-        for label, frame in LOOKS[hit.label]:
+        for label, frame in FRAMES[hit.label]:
             for match in frame.finditer(low, start, end):
                 hits.append(Hit(hit.part, match.start(), match.end(), label, -1))
     return sorted(hits, key=lambda hit: (hit.part.index, hit.start, hit.end))
@@ -299,10 +245,8 @@ def is_own_and_present(reading: Reading, hit: Hit) -> bool:
     if hit.label == "unwanted":
         if not _DOUBT.search(clause[-60:]):
             return False
-    elif (hit.label != "regardless" and _denied(clause) and not _LIE.search(after)) or (
-        hit.entry < 0
-        and hit.label not in ("ideation", "absent", "soft")
-        and _WITHIN.search(hit.text)
+    elif (hit.label != "regardless" and _denied(clause)) or (
+        hit.entry < 0 and hit.label != "ideation" and _WITHIN.search(hit.text)
     ):
         return False
     if hit.entry < 0 and _NOT_MEANT.search(low, max(start, hit.start - 25), min(end, hit.end + 25)):
@@ -310,33 +254,10 @@ def is_own_and_present(reading: Reading, hit: Hit) -> bool:
     if hit.label == "struck" and not _by_a_person(before, clause):
         return False
     return not (
-        _of_a_matter(hit, before, after)
-        or _in_jest(low[start:end])
-        or _of_others(hit, before, after)
+        _of_others(hit, before, after)
         or _in_a_story(hit, low[start:end], before)
         or _is_over(low, start, end)
     )
-
-
-def _of_a_matter(hit: Hit, before: str, after: str) -> bool:
-    """Whether a phrase that can be said of anything is said of work, home or leisure."""
-    told = hit.text.lower()
-    if hit.label == "soft":
-        return bool(_MATTER.search(before + told + after))
-    if _PASTIME.search(before[-30:] + told + after[:30]):
-        return True
-    if _TRIFLE.search(told + after):
-        return True
-    return (
-        hit.label in ("unwanted", "ideation", "regardless")
-        and not _LIFE.search(told)
-        and bool(_MATTER.search(told + after[:50]))
-    )
-
-
-def _in_jest(sentence: str) -> bool:
-    """Whether the sentence marks itself as a joke and takes nothing of it back."""
-    return bool(_JOKE.search(sentence)) and not _NO_JOKE.search(sentence)
 
 
 def _denied(clause: str) -> bool:
@@ -354,7 +275,7 @@ def _by_a_person(before: str, clause: str) -> bool:
 
 def _of_others(hit: Hit, before: str, after: str) -> bool:
     """Whether the phrase, which has no person of its own, is said of somebody else."""
-    if hit.label in ("danger", "struck", "absent") or _ME.search(hit.text.lower()):
+    if hit.label in ("danger", "struck") or _ME.search(hit.text.lower()):
         return False
     nearest, own = _last(_OTHERS, before), _last(_ME, before)
     if nearest >= 0 and own < nearest:
