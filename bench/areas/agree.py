@@ -39,7 +39,7 @@ from bench.sheets import Codes
 from calibrant.stats.alpha import alpha
 from calibrant.stats.bootstrap import replicates
 from calibrant.stats.catalogue import Measure, measures
-from calibrant.stats.counts import ABSENT, counts, pair_tables, patterns
+from calibrant.stats.counts import ABSENT, counts_of, pair_tables, patterns
 from calibrant.stats.estimate import Design
 from calibrant.stats.kappa import cohen, cohen_error
 from calibrant.stats.moments import by_rater, exchangeable
@@ -133,7 +133,7 @@ def alphas(ctx: Context) -> Report:
     source, target = write_numbers(ctx.work / "in.npy", codes), ctx.work / "out.json"
 
     def three() -> list[float]:
-        rows = exchangeable(counts(codes, VALUES))
+        rows = exchangeable(counts_of(patterns(codes, VALUES), VALUES))
         sums = rows.read(rows.sums())
         return [float(alpha(sums, level, POINTS)) for level in LEVELS]
 

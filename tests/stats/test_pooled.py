@@ -89,3 +89,13 @@ def test_resampling_items_finds_the_same_error() -> None:
         assert one.interval is not None and one.se is not None
         width = one.interval[1] - one.interval[0]
         assert width == pytest.approx(2 * 1.96 * one.se, rel=0.12), name
+
+
+def test_what_is_called_resampled_was_resampled() -> None:
+    """Below a thousand items, however many answers these have together."""
+    codes = drawn(6, 3, 5, 400, 3)
+    by_default, fisher = pool(codes, 3, Design()), pool(codes, 3)
+    for name, one in by_default.items():
+        assert one.method == "bca", name
+        assert one.interval != fisher[name].interval, name
+        assert one.interval == pytest.approx(fisher[name].interval, abs=0.03), name

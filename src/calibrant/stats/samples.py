@@ -155,7 +155,7 @@ def resampled(rows: Rows, chosen: Sequence[Measure], design: Design) -> Array | 
     """Resampled values of one sample, shape (measures, resamples), where they are wanted."""
     if _method(rows, design, 0) != "bca":
         return None  # however few there are
-    n = int(rows.read(rows.sums()).paired)
+    n = min(int(rows.read(rows.sums()).paired), int(rows.times.sum()))  # an item counts once
     if not n or _method(rows, design, n) != "bca":
         return None
     random = np.random.default_rng(design.seed)
