@@ -18,12 +18,16 @@ $(STAMP): pyproject.toml requirements.lock scripts/setup.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $(STAMP)
 
-demo: $(STAMP) ## score the three example sets and show the verdicts
+demo: $(STAMP) ## score the examples, compare their raters, check conversations
 	@for name in coaching-conversation smart-action-plan ai-response; do \
 	  answers=$$(ls examples/$$name/answers.jsonl 2>/dev/null || echo examples/$$name/answers.csv); \
 	  printf '\n$$ calibrant score %s -r %s --items examples/%s/items.jsonl\n' $$answers $$name $$name; \
 	  $(BIN)/calibrant score $$answers -r $$name --items examples/$$name/items.jsonl --format text || exit 1; \
 	done
+	@printf '\n$$ calibrant agree examples/smart-action-plan/answers.csv -r smart-action-plan\n'
+	@$(BIN)/calibrant agree examples/smart-action-plan/answers.csv -r smart-action-plan --format text
+	@printf '\n$$ calibrant check examples/coaching-conversation/items.jsonl -r coaching-conversation\n'
+	@$(BIN)/calibrant check examples/coaching-conversation/items.jsonl -r coaching-conversation --format text
 
 test: $(STAMP) lint ## check everything and run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from calibrant.stats import icc
 from calibrant.stats.agreement import of_pair, of_set
 from calibrant.stats.alpha import alpha_of
-from calibrant.stats.counts import ABSENT, counts, pair_tables, patterns
+from calibrant.stats.counts import ABSENT, counts_of, pair_tables, patterns
 from calibrant.stats.estimate import Design, Estimate, Method
 from calibrant.stats.gwet import gwet_ac
 from calibrant.stats.kappa import brennan_prediger, cohen, cohen_error, conger, fleiss
@@ -168,9 +168,9 @@ def test_four_raters_with_linear_weights() -> None:
 def test_four_raters_with_any_weights(kind: Weights, expected: tuple[float, ...]) -> None:
     """Gwet's ordinal weights are not Krippendorff's ordinal distance: .83364 is not .81539."""
     weights = agreement_weights(kind, np.arange(5.0))
-    alone = exchangeable(counts(RAW_4, 5))
+    alone = exchangeable(counts_of(patterns(RAW_4, 5), 5))
     together = by_rater(patterns(RAW_4, 5), 5)
-    paired = alone.only(counts(RAW_4, 5).counts.sum(axis=1) >= 2)
+    paired = alone.only(counts_of(patterns(RAW_4, 5), 5).counts.sum(axis=1) >= 2)
     sums, named, pairs = (rows.read(rows.sums()) for rows in (alone, together, paired))
     found = (
         gwet_ac(sums, weights),

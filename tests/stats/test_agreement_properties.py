@@ -18,7 +18,7 @@ from calibrant.stats import bootstrap, counts, icc
 from calibrant.stats.agreement import of_groups, of_pair, of_set
 from calibrant.stats.alpha import alpha, alpha_of
 from calibrant.stats.catalogue import CATALOGUE, NAMES, measures
-from calibrant.stats.counts import ABSENT, Counts, Patterns, pair_tables
+from calibrant.stats.counts import ABSENT, Counts, Patterns, counts_of, pair_tables
 from calibrant.stats.estimate import Design, Estimate
 from calibrant.stats.gwet import gwet_ac
 from calibrant.stats.kappa import cohen_error
@@ -367,7 +367,7 @@ def test_ac2_with_identity_weights_is_ac1(table: tuple[Codes, int]) -> None:
     share = plain_shares(items, values)
     chance = sum(p * (1 - p) for p in share) / (values - 1)
     expected = (plain_observed(items, np.eye(values)) - chance) / (1 - chance)
-    rows = exchangeable(counts.counts(codes, values))
+    rows = exchangeable(counts_of(counts.patterns(codes, values), values))
     assert float(gwet_ac(rows.read(rows.sums()), identity(values))) == pytest.approx(expected)
 
 
@@ -404,7 +404,10 @@ def test_influences_give_the_published_error_of_kappa(seed: int, values: int) ->
 @given(tables())
 def test_interval_alpha_is_alpha_with_quadratic_weights(table: tuple[Codes, int]) -> None:
     codes, values = table
-    rows, points = exchangeable(counts.counts(codes, values)), np.arange(float(values))
+    rows, points = (
+        exchangeable(counts_of(counts.patterns(codes, values), values)),
+        np.arange(float(values)),
+    )
     sums = rows.read(rows.sums())
     quadratic = alpha_of(sums.coincidences, 1 - agreement_weights("quadratic", points))
     assert float(alpha(sums, "interval", points)) == pytest.approx(float(quadratic), nan_ok=True)
@@ -460,15 +463,15 @@ def test_dense_and_sparse_counting_agree(table: tuple[Codes, int]) -> None:
         for dense in (1 << 22, 0):
             patch.setattr(counts, "_DENSE", dense)
             assert as_counter(counts.patterns(codes, values)) == columns
-            assert as_counter(counts.counts(codes, values)) == tallies
+            assert as_counter(counts_of(counts.patterns(codes, values), values)) == tallies
 
 
 @pytest.mark.parametrize(("raters", "items", "values"), [(2, 0, 2), (1, 70, 3), (200, 65, 254)])
 def test_counting_at_the_edges(raters: int, items: int, values: int) -> None:
     codes = random_codes(7, (raters, items), values, 0.2)
-    found = counts.counts(codes, values)
+    found = counts_of(counts.patterns(codes, values), values)
     assert (counts.patterns(codes, values).items, int(found.times.sum())) == (items, items)
-    assert found.ratings == (codes != ABSENT).sum()
+    assert found.counts.sum(axis=1) @ found.times == (codes != ABSENT).sum()
     assert pair_tables(codes[:4], values).shape == (min(raters, 4),) * 2 + (values,) * 2
 
 

@@ -47,22 +47,12 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Unique counts of answers, whoever gave them, and how many items have each."""
+    """Counts of answers, whoever gave them, and how many items have each."""
 
     counts: NDArray[np.int64]
     """How often each value was given, shape (U, K)."""
     times: NDArray[np.int64]
     """Shape (U,)."""
-
-    @property
-    def items(self) -> int:
-        """Items with at least one answer."""
-        return int(self.times[self.counts.sum(axis=1) > 0].sum())
-
-    @property
-    def ratings(self) -> int:
-        """All answers."""
-        return int(self.counts.sum(axis=1) @ self.times)
 
 
 def patterns(codes: Codes, values: int) -> Patterns:
@@ -115,25 +105,8 @@ def _key(digits: NDArray[Any], radix: Sequence[int] | NDArray[np.int64]) -> NDAr
     return out
 
 
-def counts(codes: Codes, values: int) -> Counts:
-    """How often each value was given to an item, as unique patterns; raters are exchangeable."""
-    raters = len(codes)
-    if (raters + 1) ** values <= _DENSE:
-        weights = np.zeros(256, np.uint32)
-        weights[:values] = (raters + 1) ** np.arange(values)
-        keys = np.zeros(codes.shape[1], np.uint32)
-        for row in codes:
-            keys += weights.take(row)
-        times = np.bincount(keys)
-        present = np.flatnonzero(times)
-        found = present[:, None] // weights[:values].astype(np.int64) % (raters + 1)
-        return Counts(found, times[present])
-    unique = patterns(np.sort(codes, axis=0), values)
-    return counts_of(unique, values)
-
-
 def counts_of(unique: Patterns, values: int) -> Counts:
-    """Counts of patterns that are known already; equal counts may stand more than once."""
+    """How often each value was given in each pattern, whoever gave it; some may be alike."""
     found = np.stack([(unique.codes == value).sum(axis=0) for value in range(values)], axis=1)
     return Counts(found.astype(np.int64), unique.times)
 
