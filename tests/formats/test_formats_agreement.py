@@ -366,7 +366,7 @@ def test_the_target_that_is_furthest_away_comes_first() -> None:
     ]
     found = agreement(pl.DataFrame(rows), level="nominal", targets=["percent>=0.9"])
     table = next(one for one in blocks(found) if one.title.startswith("Targets"))
-    assert [row[1] for row in table.rows] == ["bad", "middling", "good"]
+    assert [row[0] for row in table.rows] == ["bad", "middling", "good"]
     assert {one.criterion for one in found.estimates} == {"good", "bad", "middling", None}
 
 

@@ -197,11 +197,12 @@ def _drivers(found: AgreementReport) -> Iterator[Block]:
 
 
 def _targets(found: AgreementReport) -> Iterator[Block]:
-    """The criterion that is furthest from its target first."""
-    if found.targets:
-        ordered = sorted(found.targets, key=lambda one: one.margin)
-        header = ("target", "criterion", "", "value", "95 % interval", "from target", "why")
-        yield Block("Targets, the furthest first", header, [_target(one) for one in ordered])
+    """A table for each target, the criterion that is furthest from it first."""
+    header = ("criterion", "", "value", "95 % interval", "from target", "why")
+    for target in dict.fromkeys(str(one.target) for one in found.targets):
+        mine = [one for one in found.targets if str(one.target) == target]
+        rows = [_target(one) for one in sorted(mine, key=lambda one: one.margin)]
+        yield Block(f"Targets, the furthest first: {target}", header, rows)
 
 
 def _target(one: TargetResult) -> tuple[str, ...]:
@@ -214,7 +215,7 @@ def _target(one: TargetResult) -> tuple[str, ...]:
     if one.more_items:
         why += f"; about {one.more_items:,} more items would settle it"
     outcome = one.outcome.replace("_", " ")
-    return str(one.target), one.criterion or "", outcome, value, limits, margin, why
+    return one.criterion or "all answers", outcome, value, limits, margin, why
 
 
 # -- cells
