@@ -92,3 +92,21 @@ def test_the_report_is_not_written_over_the_ratings(labels: Path) -> None:
     done = run("agree", labels, "--level", "nominal", "-o", labels)
     assert isinstance(done.exception, SourceError)
     assert labels.read_bytes() == before
+
+
+def test_a_report_is_written_whole_or_not_at_all(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("old", "utf-8")
+
+    def full(self: Path, data: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(data[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    refused = run("agree", labels, "--level", "nominal", "-o", out)
+    assert isinstance(refused.exception, SourceError)
+    assert out.read_text("utf-8") == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.csv", "out.json"]

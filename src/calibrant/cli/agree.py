@@ -18,7 +18,6 @@ from calibrant.cli.terminal import (
     show_json,
     table,
     wants_json,
-    write_text,
 )
 
 if TYPE_CHECKING:
@@ -146,15 +145,15 @@ def _write(found: AgreementReport, out: Path | None) -> None:
         return
     import msgspec
 
-    from calibrant.formats.writers import flat, write_frames
+    from calibrant.formats.writers import flat, write_document, write_frames
 
     if out.suffix.lower() == ".csv":
         frame = flat(found.to_frame())
         write_frames([frame], frame.schema, out)
-        click.echo(f"wrote {out}", err=True)
     else:
         text = msgspec.json.format(msgspec.json.encode(found.to_dict()), indent=1)
-        write_text(text.decode() + "\n", out)
+        write_document(text + b"\n", out)
+    click.echo(f"wrote {out}", err=True)
 
 
 # -- for the eye

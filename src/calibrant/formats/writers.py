@@ -36,6 +36,12 @@ def write_line_file(lines: Iterable[pl.Series], path: Path) -> None:
         write_lines(lines, file)
 
 
+def write_document(data: bytes, path: Path) -> None:
+    """Write one document, whole or not at all."""
+    with _replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
 def check_output(path: Path, *inputs: Path | None) -> None:
     """Raise at once what writing would raise at the end; no input may be written over."""
     _writer(path)
