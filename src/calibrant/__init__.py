@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calibrant.compare.agreement import AgreementReport
     from calibrant.core.diff import RubricDiff, diff_rubrics
     from calibrant.core.errors import (
         CalibrantError,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
     from calibrant.core.rubric import Rubric
     from calibrant.core.scoring import Verdict, score
-    from calibrant.formats.agreement import AgreementReport, agreement
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "AgreementReport": "formats.agreement",
+    "AgreementReport": "compare.agreement",
     "CalibrantError": "core.errors",
     "CalibrantWarning": "formats.frames",
     "Conversation": "core.item",
@@ -63,7 +63,7 @@ _HOME = {
     "UnknownName": "core.errors",
     "Verdict": "core.scoring",
     "VersionError": "core.errors",
-    "agreement": "formats.agreement",
+    "agreement": "formats.rating_files",
     "builtin_names": "formats.rubric_file",
     "check": "formats.signals",
     "diff_rubrics": "core.diff",

@@ -12,12 +12,13 @@ import pytest
 from tests.formats.workbooks import save_rows
 
 from calibrant import RecordError, SourceError, agreement, load_rubric
-from calibrant.formats import rating_columns
-from calibrant.formats.agreement import AgreementReport, agreement_of_frames
-from calibrant.formats.agreement_view import blocks
-from calibrant.formats.rating_columns import Reading, frames_of
-from calibrant.formats.rating_tables import rating_table
-from calibrant.formats.targets import AgreementTarget
+from calibrant.compare.agreement import AgreementReport, agreement_of_frames
+from calibrant.compare.agreement_view import blocks
+from calibrant.compare.rating_columns import Reading
+from calibrant.compare.rating_tables import rating_table
+from calibrant.compare.targets import AgreementTarget
+from calibrant.formats import rating_files
+from calibrant.formats.rating_files import frames_of
 
 PLANS = load_rubric("smart-action-plan")
 COACHING = load_rubric("coaching-conversation")
@@ -375,7 +376,7 @@ def test_a_file_in_many_parts_is_read_whole(
 ) -> None:
     path = write(tmp_path, ".parquet", long_rows())
     whole = of_file(path, NOMINAL).to_dict()
-    monkeypatch.setattr(rating_columns, "_ROWS", 3)
+    monkeypatch.setattr(rating_files, "_ROWS", 3)
     assert of_file(path, NOMINAL).to_dict() == whole
     assert max(one["n_ratings"] for one in whole["estimates"]) == len(long_rows())
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibrant.compare.places import Coder, Column, coded, combined
 from calibrant.core.errors import SourceError
-from calibrant.formats.places import Coder, Column, coded, combined
 
 CELLS = st.lists(st.sampled_from(["a", "b", " a", "a ", "", "é", "longer than twelve", None]))
 

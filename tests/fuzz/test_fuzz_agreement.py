@@ -27,9 +27,10 @@ from tests.fuzz.table_kit import (
     xlsx_bytes,
 )
 
+from calibrant.compare.agreement import AgreementReport, agreement_of_frames
+from calibrant.compare.rating_columns import Reading
 from calibrant.core.errors import RecordError, SourceError
-from calibrant.formats.agreement import AgreementReport, agreement_of_frames
-from calibrant.formats.rating_columns import Reading, frames_of
+from calibrant.formats.rating_files import frames_of
 from calibrant.stats.estimate import Design
 
 QUICK = Design("fisher")

@@ -21,8 +21,8 @@ from calibrant.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from calibrant.compare.agreement import AgreementReport
     from calibrant.core.rubric import Rubric
-    from calibrant.formats.agreement import AgreementReport
 
 
 @click.command()
@@ -78,8 +78,9 @@ def agree(
     """
     # several threads of ours read at a time; more of polars' would stand in their way
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    from calibrant.compare.rating_columns import Reading
     from calibrant.core.errors import SourceError
-    from calibrant.formats.rating_columns import Reading, frames_of
+    from calibrant.formats.rating_files import frames_of
     from calibrant.formats.writers import check_output
 
     rubric = _rubric(rubric_name) if rubric_name else None
@@ -103,7 +104,7 @@ def agree(
     )
     with _steps() as say:
         frames = frames_of(ratings, encoding, say)  # while it is read, the rest is loaded
-        from calibrant.formats.agreement import agreement_of_frames
+        from calibrant.compare.agreement import agreement_of_frames
         from calibrant.stats.estimate import Design
 
         design = Design(method, seed)  # type: ignore[arg-type]
@@ -162,7 +163,7 @@ def _write(found: AgreementReport, out: Path | None) -> None:
 def _show(found: AgreementReport) -> None:
     from rich.text import Text
 
-    from calibrant.formats.agreement_view import blocks
+    from calibrant.compare.agreement_view import blocks
 
     screen = console()
     for block in blocks(found):

@@ -19,7 +19,7 @@ from calibrant.cli.terminal import (
     table,
     wants_json,
 )
-from calibrant.formats.bars import bar
+from calibrant.compare.bars import bar
 
 if TYPE_CHECKING:
     import polars as pl

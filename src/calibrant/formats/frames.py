@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from calibrant.compare.rating_columns import folded
 from calibrant.core.errors import Fault, RecordError, SourceError
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
@@ -19,7 +20,6 @@ from calibrant.formats.preconditions import conditioned
 from calibrant.formats.ratings import once
 from calibrant.formats.records import Record
 from calibrant.formats.score_file import lost_na
-from calibrant.formats.tables import folded
 from calibrant.formats.verdicts import VerdictTable
 from calibrant.formats.wide_tables import WideTable
 from calibrant.stats.scorebook import NA_CODE

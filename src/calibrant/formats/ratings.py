@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.compare.rating_columns import folded
 from calibrant.core.errors import SourceError, UnknownName, one_line
 from calibrant.formats.coding import Assembler, Batch, Coder, OnFault
 from calibrant.formats.long_rows import LongRows, misspelt
@@ -28,7 +29,7 @@ from calibrant.formats.records import (
     require_file,
 )
 from calibrant.formats.sheet_records import SheetRecords
-from calibrant.formats.tables import Table, folded, open_csv, open_xlsx
+from calibrant.formats.tables import Table, open_csv, open_xlsx
 from calibrant.formats.text import Encoding, detect_encoding, read_blocks
 from calibrant.formats.wide_tables import WideTable
 

@@ -151,12 +151,3 @@ def plain(cell: Any) -> Any:
         case float() if not isfinite(cell):
             cell = None
     return cell
-
-
-def folded(source: str, names: Sequence[str]) -> list[str]:
-    """Column names without case and surrounding space; refuses two that are then the same."""
-    bare = [name.strip().lower() for name in names]
-    for at, name in enumerate(bare):
-        if name in bare[:at]:
-            raise SourceError(f"{source}: two columns are named {name!r}")
-    return bare

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from calibrant.core.errors import Fault, RecordError, SourceError, UnknownName, suggestion
-from calibrant.formats.ahead import ahead
-from calibrant.formats.places import plain
-from calibrant.formats.records import file_kind, parquet_parts, read_records
-from calibrant.formats.tables import folded
+from calibrant.compare.places import plain
+from calibrant.core.errors import SourceError, UnknownName, suggestion
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
@@ -33,13 +29,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "created_at", "date"),
 }  # fmt: skip
 """What a column may be called, the first name being ours."""
-_ROWS = 1_000_000
-"""Rows of a large file that are read at a time."""
-_TOLD = 50_000
-"""Records after which it is told how many have been read."""
 SLICES = ("round", "rubric", "time")
-SHEET_ONLY = ("answers", "flags")
-"""Fields of a sheet that are no answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,60 +42,6 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)
     wide: bool = False
     anonymous: bool = False
-
-
-def frames_of(
-    path: Path, encoding: str | None = None, on_step: Callable[[str], None] = lambda step: None
-) -> Iterator[pl.DataFrame]:
-    """A file as it is, every record a row; a large one in parts.
-
-    Reading begins at once; ``on_step`` hears how many rows have been read.
-    """
-    return ahead(_frames(path, encoding, lambda n: on_step(f"reading {path.name}: {n:,} rows")))
-
-
-def _frames(
-    path: Path, encoding: str | None, on_rows: Callable[[int], None]
-) -> Iterator[pl.DataFrame]:
-    if file_kind(path) == "parquet":
-        done = 0
-        for frame in parquet_parts(path, _ROWS):
-            done += frame.height
-            on_rows(done)
-            yield frame
-        return
-    records = read_records(path, encoding)
-    rows: list[dict[str, Any]] = []
-    faults = []
-    for done, record in enumerate(records.stream):
-        if done % _TOLD == 0:
-            on_rows(done)
-        if record.fault is not None:
-            faults.append(record.fault)
-        elif isinstance(record.value, dict):
-            rows.append(_cells(record.value))
-        else:
-            faults.append(Fault("must be an object", source=str(path), record=record.number))
-    if faults:
-        raise RecordError(faults)
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    yield pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-
-
-def _cells(record: Mapping[str, Any]) -> dict[str, str | None]:
-    """The fields of a record as texts; the answers of a sheet become fields of their own."""
-    answers = record.get("answers")
-    sheet = isinstance(answers, Mapping) and "answer" not in record
-    fields = {key: value for key, value in record.items() if not (sheet and key in SHEET_ONLY)}
-    fields |= dict(answers) if sheet and isinstance(answers, Mapping) else {}
-    return {str(key): _text(value) for key, value in fields.items()}
-
-
-def _text(value: Any) -> str | None:
-    """A cell as text; 4.0 of a spreadsheet is 4."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return None if value is None else str(value)
 
 
 def named(frame: pl.DataFrame, how: Reading, source: str) -> pl.DataFrame:
@@ -172,3 +108,12 @@ def _unpivoted(frame: pl.DataFrame, columns: list[str], keys: list[str], name: s
     kept = [key for key in keys if key not in columns]
     long = frame.unpivot(columns, index=kept, variable_name="_name", value_name="_answer")
     return long.drop(name, "answer", strict=False).rename({"_name": name, "_answer": "answer"})
+
+
+def folded(source: str, names: Sequence[str]) -> list[str]:
+    """Column names without case and surrounding space; refuses two that are then the same."""
+    bare = [name.strip().lower() for name in names]
+    for at, name in enumerate(bare):
+        if name in bare[:at]:
+            raise SourceError(f"{source}: two columns are named {name!r}")
+    return bare

@@ -9,8 +9,8 @@ from math import ceil, inf, isfinite
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from calibrant.compare.rating_tables import RatingTable
 from calibrant.core.errors import SourceError, suggestion
-from calibrant.formats.rating_tables import RatingTable
 from calibrant.stats.bootstrap import CONFIDENCE
 from calibrant.stats.catalogue import NAMES
 from calibrant.stats.counts import ABSENT

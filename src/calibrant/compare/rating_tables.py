@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.compare.places import Coder, Column, Places, coded, combined
+from calibrant.compare.rating_columns import SLICES, Reading, long_form, named
+from calibrant.compare.rulers import ALL, NA_MARK, WRONG, number_of, values_of
 from calibrant.core.errors import Fault, RecordError, SourceError
 from calibrant.core.ids import NAME_RULE, are_plain, read_name
-from calibrant.formats.places import Coder, Column, Places, coded, combined
-from calibrant.formats.rating_columns import SLICES, Reading, long_form, named
-from calibrant.formats.rulers import ALL, NA_MARK, WRONG, number_of, values_of
 from calibrant.stats.counts import ABSENT
 from calibrant.stats.runs import Codes
 from calibrant.stats.weights import Ruler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -12,15 +12,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.formats.agreement_view import html
-from calibrant.formats.comparisons import Family, compared, families, together
-from calibrant.formats.rating_columns import Reading
-from calibrant.formats.rating_tables import RatingTable, rating_table
-from calibrant.formats.rulers import ALL
-from calibrant.formats.targets import AgreementTarget, TargetResult, held, rubric_targets
+from calibrant.compare.agreement_view import html
+from calibrant.compare.comparisons import Family, compared, families, together
+from calibrant.compare.rating_columns import Reading
+from calibrant.compare.rating_tables import RatingTable, rating_table
+from calibrant.compare.rulers import ALL
+from calibrant.compare.targets import AgreementTarget, TargetResult, held, rubric_targets
 from calibrant.stats.counts import ABSENT, counts_of, pair_tables_of
-from calibrant.stats.estimate import Design, Estimate, Method
-from calibrant.stats.weights import Level
+from calibrant.stats.estimate import Design, Estimate
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
@@ -124,38 +123,6 @@ def _as_record(one: Estimate) -> dict[str, Any]:
         "reading": one.reading,
         "undefined": one.undefined,
     }
-
-
-def agreement(
-    frame: Any,
-    *,
-    rubric: Rubric | None = None,
-    level: Level | None = None,
-    order: Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
-    wide: bool = False,
-    anonymous_raters: bool = False,
-    targets: Iterable[str] = (),
-    method: Method | None = None,
-    seed: int = 0,
-) -> AgreementReport:
-    """Agreement of the raters in a polars or pandas frame or any Arrow table.
-
-    With a ``rubric`` the level, the order and the targets come from it; without one ``level`` is
-    required. ``columns`` maps our names to yours: ``{"rater": "who"}``.
-    """
-    how = Reading(
-        rubric=rubric,
-        level=level,
-        order=tuple(order),
-        columns=columns or {},
-        wide=wide,
-        anonymous=anonymous_raters,
-    )
-    from calibrant.formats.frames import to_polars
-
-    table = rating_table([to_polars(frame)[0]], how, "frame")
-    return report(table, rubric, targets, Design(method, seed))
 
 
 def agreement_of_frames(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrant.compare.rating_columns import Reading
 from calibrant.core.answer import ERROR, NA, Given, NotApplicable
 from calibrant.core.errors import SourceError, UnknownName
-from calibrant.formats.rating_columns import Reading
 from calibrant.stats.counts import ABSENT, MOST_VALUES
 from calibrant.stats.weights import Level, Ruler
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant.formats.rating_tables import CriterionTable, RatingTable
-from calibrant.formats.rulers import ALL
+from calibrant.compare.rating_tables import CriterionTable, RatingTable
+from calibrant.compare.rulers import ALL
 from calibrant.stats.agreement import of_groups, of_pairs, of_sets
 from calibrant.stats.counts import ABSENT, Patterns, dense, grouped, pair_tables_of
 from calibrant.stats.estimate import Design, Estimate

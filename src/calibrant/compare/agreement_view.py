@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from calibrant.formats.bars import bar
+from calibrant.compare.bars import bar
 
 if TYPE_CHECKING:
-    from calibrant.formats.agreement import AgreementReport
-    from calibrant.formats.targets import TargetResult
+    from calibrant.compare.agreement import AgreementReport
+    from calibrant.compare.targets import TargetResult
     from calibrant.stats.estimate import Estimate
 
 FULL = 3
