@@ -5,6 +5,11 @@
     ├── VersionError         one version number names two different contents
     ├── RecordError          records of items or answers are malformed; carries every fault found
     ├── SourceError          a file cannot be read at all (missing, too large, not what it claims)
+    ├── StoreError           a database cannot be used: missing, damaged, full, of a newer version
+    │   └── Doubled          a record of that name is there already
+    ├── StudyError           a move that the study does not allow now; says what to do first
+    │   ├── Refused          this person may not do or see that
+    │   └── Stale            what was handed in rests on something that has changed since
     └── UnknownName          a rubric, criterion, red flag or file kind that does not exist
 
 A *fault* is one mistake in somebody's file: where it is, what is wrong, what to do.
@@ -77,6 +82,26 @@ class VersionError(CalibrantError):
 
 class SourceError(CalibrantError):
     """A file cannot be read at all."""
+
+
+class StoreError(CalibrantError):
+    """A database cannot be used."""
+
+
+class Doubled(StoreError):
+    """A record of that name is there already."""
+
+
+class StudyError(CalibrantError):
+    """A move that the study does not allow as it stands."""
+
+
+class Refused(StudyError):
+    """This person may not do or see that."""
+
+
+class Stale(StudyError):
+    """What was handed in rests on something that has changed since."""
 
 
 class UnknownName(CalibrantError, LookupError):

@@ -1,0 +1,1 @@
+"""Where studies are kept: one store written in SQL, on SQLite and on PostgreSQL."""
