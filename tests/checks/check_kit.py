@@ -7,7 +7,7 @@ from functools import cache
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.item import Action, Conversation, Exchange, Item, Plan, Profile, Response
-from calibrant.raters.checks.parts import parts_of
+from calibrant.core.parts import parts_of
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.run import Checker
 from calibrant.raters.checks.signal import Signal

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.checks.check_kit import conversation, plan, quotes_hold, response
 
 from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
+from calibrant.core.parts import parts_of
 from calibrant.formats.signals import BUILT_IN, Checkers
 from calibrant.raters.checks.language import covered
 from calibrant.raters.checks.lexicon import lexicon, lexicon_names
 from calibrant.raters.checks.matcher import Matcher
-from calibrant.raters.checks.parts import parts_of
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.signal import Signal
 from calibrant.raters.checks.text import (

@@ -6,16 +6,18 @@ What a record says beyond the known fields is kept in ``more``, unread.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
 from calibrant.core.criterion import ItemType
-from calibrant.core.ids import content_hash
+from calibrant.core.ids import canonical, content_hash
 
 
 def _not_blank(text: str) -> str:
@@ -174,3 +176,27 @@ class FreeItem(_Item):
 
 
 Item: TypeAlias = Plan | Response | Conversation | FreeItem
+
+KINDS: dict[ItemType, type[Item]] = {
+    "plan": Plan,
+    "response": Response,
+    "conversation": Conversation,
+    "free": FreeItem,
+}
+
+
+@cache
+def adapter(kind: ItemType) -> TypeAdapter[Item]:
+    """What checks a record against the fields of an item of that kind."""
+    return TypeAdapter(KINDS[kind])
+
+
+def item_text(item: Item) -> str:
+    """What is judged, as JSON that ``item_of`` reads back; without the item's own ``more``."""
+    content = {key: value for key, value in asdict(item).items() if key not in ("id", "more")}
+    return canonical(content)
+
+
+def item_of(kind: ItemType, id: str, text: str) -> Item:
+    """The item that ``item_text`` has written."""
+    return adapter(kind).validate_python({"id": id, **json.loads(text)})

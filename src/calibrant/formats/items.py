@@ -9,28 +9,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault, nearest
 from calibrant.core.ids import NAME_RULE, read_name
-from calibrant.core.item import Action, Conversation, FreeItem, Item, Plan, Profile, Response
+from calibrant.core.item import Action, Item, Profile, adapter
 from calibrant.core.structure import path_text
 from calibrant.formats.conversations import SHAPES, exchanges_of
 from calibrant.formats.pydantic_errors import deepest
 from calibrant.formats.records import Record, Records, read_records
 
-KINDS: dict[ItemType, type[Item]] = {
-    "plan": Plan,
-    "response": Response,
-    "conversation": Conversation,
-    "free": FreeItem,
-}
 _ACTION_KEYS = tuple(one.name for one in fields(Action) if one.name != "more")
 _PROFILE_KEYS = tuple(one.name for one in fields(Profile) if one.name != "more")
 
@@ -131,7 +124,7 @@ def read_item(
     if not faults:
         kind = kind or _kind_of(record)
         try:
-            item = _adapter(kind).validate_python(shaped)
+            item = adapter(kind).validate_python(shaped)
         except ValidationError as error:
             faults = [_fault(detail) for detail in deepest(error)]
     located = [Fault(one.message, one.path, source, record=number, hint=one.hint) for one in faults]
@@ -153,11 +146,6 @@ def _fault(detail: ErrorDetails) -> Fault:
     }
     told = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return Fault(messages.get(detail["type"], told), path_text(detail["loc"]))
-
-
-@cache
-def _adapter(kind: ItemType) -> TypeAdapter[Any]:
-    return TypeAdapter(KINDS[kind])
 
 
 def _kind_of(record: Any) -> ItemType:
@@ -337,7 +325,7 @@ def item_schema(kind: ItemType) -> dict[str, Any]:
     elif kind == "free":
         schema = {"type": "object", "minProperties": 1}
     else:
-        schema = _open(_adapter(kind).json_schema())
+        schema = _open(adapter(kind).json_schema())
     schema.setdefault("properties", {})["id"] = {"type": ["string", "integer"]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

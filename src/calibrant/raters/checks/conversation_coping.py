@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from calibrant.core.parts import Part
 from calibrant.raters.checks.conversation_harm import harm
-from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import Signal, Span

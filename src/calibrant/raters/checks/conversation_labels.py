@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import NamedTuple
 
-from calibrant.raters.checks.parts import Part
+from calibrant.core.parts import Part
 from calibrant.raters.checks.reading import Reading
 
 LABEL = re.compile(

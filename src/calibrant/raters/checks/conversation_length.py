@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from calibrant.raters.checks.parts import Part
+from calibrant.core.parts import Part
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
 from calibrant.raters.checks.signal import Hint, Signal, Span, SuggestAnswer

@@ -16,7 +16,7 @@ import yaml
 
 from calibrant.core.errors import Fault, RecordError, UnknownName
 from calibrant.core.ids import content_hash
-from calibrant.raters.checks.parts import Role
+from calibrant.core.parts import Role
 from calibrant.raters.checks.phrase import read_phrase
 
 GAP = 4

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from calibrant.core.item import Plan
-from calibrant.raters.checks.parts import Part
+from calibrant.core.parts import Part
 from calibrant.raters.checks.plan_quantities import NUMBER_WORDS
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from calibrant.core.parts import Part
 from calibrant.raters.checks.language import NOT_COVERED
-from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import ProposeFlag, Signal, Span

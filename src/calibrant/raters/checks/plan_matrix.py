@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from calibrant.core.item import Plan
+from calibrant.core.parts import Part
 from calibrant.raters.checks.language import NOT_COVERED
-from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.plan_deadlines import states_deadline
 from calibrant.raters.checks.plan_efforts import read_effort
 from calibrant.raters.checks.plan_quantities import amounts, confidence, measures

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.item import Item
+from calibrant.core.parts import Part, Role, parts_of
 from calibrant.raters.checks.language import covered
 from calibrant.raters.checks.lexicon import Lexicon
 from calibrant.raters.checks.matcher import BREAK, Matcher, Place
-from calibrant.raters.checks.parts import Part, Role, parts_of
 from calibrant.raters.checks.signal import Span
 from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_counts
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from calibrant.core.parts import Part
 from calibrant.raters.checks.language import NOT_COVERED
-from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
 from calibrant.raters.checks.signal import Hint, Signal

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
+from calibrant.core.parts import Part
 from calibrant.raters.checks.language import NOT_COVERED
-from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
 from calibrant.raters.checks.response_voice import REPORTED, Voice, longest

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from calibrant.raters.checks.parts import Part
+from calibrant.core.parts import Part
 from calibrant.raters.checks.reading import Hit, Reading
 
 REPORTED = "reported-speech-en"

@@ -1,0 +1,288 @@
+"""The closed door of a study: what was handed in becomes an accepted form, or every fault.
+
+People, judges and checks come through the same door. A person answers every criterion. A judge
+does too, and may abstain with a reason; a check answers what it can measure. Quotations must
+stand in the item, borderline marks need a note, and nothing unknown is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from calibrant.core.answer import ERROR, NA, Abstained, Given, NotApplicable
+from calibrant.core.criterion import Criterion, RedFlag, SubQuestion
+from calibrant.core.document import holds
+from calibrant.core.errors import Fault, RecordError, UnknownName, suggestion
+from calibrant.core.item import Item
+from calibrant.core.parts import Role, parts_of
+from calibrant.core.rating import RaterKind, read_answer
+from calibrant.core.rubric import Rubric
+
+FIELDS = (
+    "answers", "flags", "notes", "note", "evidence", "borderline", "tags", "sub_answers",
+    "edge_case", "review", "reasons", "sitting", "shown", "reply", "measured",
+)  # fmt: skip
+"""What a form may hold. ``note`` is on the whole item, ``notes`` are by criterion."""
+FACTS = ("sitting", "shown", "measured")
+"""Fields without anybody's words, kept as they come: sitting, checks shown, cost of a reply."""
+MAX_TEXT = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaisedFlag:
+    """A red flag with the words that carry it."""
+
+    flag: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A form that holds everything the rubric asks for."""
+
+    answers: Mapping[str, str]
+    flags: tuple[RaisedFlag, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
+
+
+def accept(rubric: Rubric, item: Item, kind: RaterKind, form: Mapping[str, Any]) -> Accepted:
+    """The form read by the rubric; raises ``RecordError`` with every fault at once."""
+    door = _Door(rubric, item, kind)
+    return door.read(form)
+
+
+class _Door:
+    """Reads one form, gathering faults."""
+
+    def __init__(self, rubric: Rubric, item: Item, kind: RaterKind) -> None:
+        self.rubric, self.item, self.kind = rubric, item, kind
+        self.faults: list[Fault] = []
+        self.reasons: dict[str, str] = {}
+
+    def fault(self, message: str, path: str, hint: str = "") -> None:
+        self.faults.append(Fault(message, path, "form", hint=hint))
+
+    def read(self, form: Mapping[str, Any]) -> Accepted:
+        for name in form:
+            if name not in FIELDS:
+                self.fault(f"there is no field {str(name)[:80]!r}", "", suggestion(name, FIELDS))
+        answers = self._answers(self._mapping(form, "answers"))
+        flags = tuple(self._flags(form.get("flags") or ()))
+        notes = {
+            name: self._text(text, f"notes.{name}") for name, text in self._named(form, "notes")
+        }
+        borderline = self._borderline(form.get("borderline") or (), notes)
+        evidence = {
+            name: self._quotes(quotes, f"evidence.{name}")
+            for name, quotes in self._named(form, "evidence")
+        }
+        tags = dict(self._tags(form))
+        subs = dict(self._sub_answers(form))
+        words: dict[str, Any] = {
+            name: self._text(form[name], name) for name in ("note", "reply") if form.get(name)
+        }
+        raised = {
+            name: self._text(form[name], name) for name in ("edge_case", "review") if form.get(name)
+        }
+        self._more_reasons(form)
+        if self.faults:
+            raise RecordError(self.faults)
+        facts = {
+            "flags": [one.flag for one in flags],
+            "borderline": borderline,
+            "tags": tags,
+            "reasons": self.reasons,
+            "raised": sorted(raised),
+            **{name: form[name] for name in FACTS if form.get(name)},
+        }
+        words |= {"notes": notes, "evidence": evidence, "sub_answers": subs, **raised}
+        return Accepted(
+            answers=answers,
+            flags=flags,
+            facts={key: value for key, value in facts.items() if value},
+            words={key: value for key, value in words.items() if value},
+        )
+
+    # -- answers
+
+    def _answers(self, given: Mapping[str, Any]) -> dict[str, str]:
+        read: dict[str, str] = {}
+        for name, raw in given.items():
+            criterion = self._criterion(name, f"answers.{name}")
+            if criterion is None:
+                continue
+            if criterion.id in read:
+                self.fault(f"{criterion.id} is answered twice", f"answers.{name}")
+            text = self._answer(criterion, raw)
+            if text is not None:
+                read[criterion.id] = text
+        for criterion in self.rubric.criteria:
+            if criterion.id not in read:
+                self._absent(criterion, read)
+        return {name: read[name] for name in self.rubric.criterion_ids if name in read}
+
+    def _answer(self, criterion: Criterion, raw: Any) -> str | None:
+        answer = read_answer(self.rubric, criterion, raw)
+        match answer:
+            case Given(value):
+                return str(value)
+            case NotApplicable():
+                return NA
+            case Abstained(reason=reason) if self.kind == "LLM":
+                self.reasons[criterion.id] = reason
+                return ERROR
+            case Abstained(given=given) if given is not None and given.strip():
+                place = f"answers.{criterion.id}"
+                self.fault(f"{given!r} is no answer to it", place, self._choices(criterion))
+        return None
+
+    def _choices(self, criterion: Criterion) -> str:
+        points = [str(value) for value in self.rubric.scale_of(criterion).points_of_scale]
+        return "one of " + ", ".join(points + ([NA] if criterion.na.policy != "excluded" else []))
+
+    def _absent(self, criterion: Criterion, read: dict[str, str]) -> None:
+        """Nothing was handed in: code may decide, a check need not answer, others must."""
+        condition, measures = criterion.precondition, self.item.measures()
+        if condition is not None and holds(
+            measures[condition.metric], condition.op, condition.value
+        ):
+            read[criterion.id] = NA
+            self.reasons[criterion.id] = condition.reason
+            return
+        place = f"answers.{criterion.id}"
+        if self.kind != "CODE" and not any(one.path == place for one in self.faults):
+            self.fault(f"{criterion.id} is not answered", place, self._choices(criterion))
+
+    def _more_reasons(self, form: Mapping[str, Any]) -> None:
+        for name, text in self._named(form, "reasons"):
+            self.reasons[name] = self._text(text, f"reasons.{name}")
+
+    # -- flags and quotations
+
+    def _flags(self, given: Iterable[Any]) -> Iterator[RaisedFlag]:
+        seen: set[str] = set()
+        for at, raw in enumerate([given] if isinstance(given, str | Mapping) else given, 1):
+            place = f"flags[{at}]"
+            entry = raw if isinstance(raw, Mapping) else {"flag": raw}
+            name = entry.get("flag", entry.get("id"))
+            try:
+                flag = self.rubric.red_flag(str(name))
+            except UnknownName as error:
+                self.fault(str(error), place)
+                continue
+            if flag.id in seen:
+                self.fault(f"{flag.id} is raised twice; put all quotations into one", place)
+            seen.add(flag.id)
+            yield RaisedFlag(flag=flag.id, evidence=self._flag_quotes(flag, entry, place))
+
+    def _flag_quotes(self, flag: RedFlag, entry: Mapping[str, Any], place: str) -> tuple[str, ...]:
+        quotes = self._quotes(entry.get("evidence") or (), f"{place}.evidence")
+        if not quotes:
+            self.fault(f"{flag.id} needs the words that carry it", place, "quote the item")
+        elif flag.evidence == "item_and_profile":
+            for role, what in (("action", "an action"), ("profile", "the profile")):
+                if not any(self._stands(quote, role) for quote in quotes):
+                    self.fault(f"{flag.id} needs a quotation from {what} too", place)
+        return tuple(quotes)
+
+    def _quotes(self, given: Any, place: str) -> list[str]:
+        """Texts that stand in the item, as they stand there."""
+        quotes = [given] if isinstance(given, str | Mapping) else given
+        if not isinstance(quotes, Iterable):
+            self.fault("must be a text or a list of texts", place)
+            return []
+        texts = [one.get("text") if isinstance(one, Mapping) else one for one in quotes]
+        found = [one.strip() for one in texts if isinstance(one, str) and one.strip()]
+        if len(found) < len(texts):
+            self.fault("a quotation is a text that is not empty", place)
+        for quote in found:
+            if not self._stands(quote):
+                self.fault(f"{quote[:60]!r} does not stand in the item", place, "quote it as it is")
+        return found
+
+    def _stands(self, quote: str, role: Role | str | None = None) -> bool:
+        wanted = one_space(quote)
+        return any(
+            wanted in one_space(part.text)
+            for part in parts_of(self.item)
+            if role is None or part.role == role
+        )
+
+    # -- what stands beside answers
+
+    def _mapping(self, form: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        value = form.get(name)
+        if value is None or isinstance(value, Mapping):
+            return value or {}
+        self.fault("must be a mapping by criterion", name)
+        return {}
+
+    def _named(self, form: Mapping[str, Any], name: str) -> Iterator[tuple[str, Any]]:
+        for key, value in self._mapping(form, name).items():
+            criterion = self._criterion(key, f"{name}.{key}")
+            if criterion is not None and value not in (None, "", [], {}):
+                yield criterion.id, value
+
+    def _criterion(self, name: Any, place: str) -> Criterion | None:
+        try:
+            return self.rubric.criterion(str(name))
+        except UnknownName as error:
+            self.fault(str(error), place[:200])
+            return None
+
+    def _borderline(self, given: Iterable[Any], notes: Mapping[str, str]) -> list[str]:
+        marked = [self._criterion(name, "borderline") for name in given]
+        found = {one.id for one in marked if one is not None}
+        for name in sorted(found - {key for key, text in notes.items() if text.strip()}):
+            self.fault(f"{name} is marked borderline and has no note", f"notes.{name}", "say why")
+        return [name for name in self.rubric.criterion_ids if name in found]
+
+    def _tags(self, form: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        for name, given in self._named(form, "tags"):
+            known = [tag.id for tag in self.rubric.criterion(name).tags]
+            for tag in given:
+                if tag not in known:
+                    hint = suggestion(str(tag), known)
+                    self.fault(f"{name} has no tag {str(tag)[:60]!r}", f"tags.{name}", hint)
+            yield name, [tag for tag in known if tag in given]
+
+    def _sub_answers(self, form: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+        for name, given in self._named(form, "sub_answers"):
+            known = {one.id: one for one in self.rubric.criterion(name).sub_questions}
+            read: dict[str, str] = {}
+            for key, raw in given.items() if isinstance(given, Mapping) else ():
+                place = f"sub_answers.{name}.{key}"
+                if key not in known:
+                    self.fault(f"{name} has no sub-question {key!r}", place, suggestion(key, known))
+                else:
+                    read[key] = self._sub_answer(known[key], self._text(raw, place), place)
+            yield name, read
+
+    def _sub_answer(self, question: SubQuestion, text: str, place: str) -> str:
+        match question.answer:
+            case "yes_no" if text.strip().upper() not in ("YES", "NO"):
+                self.fault(f"{text[:40]!r} is neither YES nor NO", place)
+            case "yes_no":
+                return text.strip().upper()
+            case "date":
+                try:
+                    date.fromisoformat(text.strip())
+                except ValueError:
+                    self.fault(f"{text[:40]!r} is no day such as 2026-02-28", place)
+        return text.strip()
+
+    def _text(self, raw: Any, place: str) -> str:
+        if not isinstance(raw, str) or len(raw) > MAX_TEXT:
+            self.fault(f"must be a text of at most {MAX_TEXT:,} characters", place)
+            return ""
+        return raw
+
+
+def one_space(text: str) -> str:
+    """As people copy it: runs of white space count as one."""
+    return re.sub(r"\s+", " ", text)

@@ -1,0 +1,87 @@
+"""How far raters agree, computed on what was there before anybody adjudicated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from calibrant.compare.agreement import AgreementReport, agreement_of_frames
+from calibrant.compare.rating_columns import Reading as TableReading
+from calibrant.compare.targets import TargetResult
+from calibrant.core.errors import StudyError
+from calibrant.core.rubric import Rubric
+from calibrant.core.study import COUNTING
+from calibrant.ports.store import Reading
+from calibrant.stats.estimate import Design
+from calibrant.study.session import Session, current_rubric, round_numbered, rubric_of, verb
+from calibrant.study.sight import need_round, sight_of
+from calibrant.study.table import answered, long_rows, rated, seen
+
+PEOPLE = "people"
+"""The name under which what people settled on stands beside a judge."""
+
+
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="seen")
+def agreement(
+    session: Session, *, round: int | None = None, kinds: Collection[str] = ("HUMAN",)
+) -> AgreementReport:
+    """Agreement in a round, or over all rounds that count, held against the rubric's targets.
+
+    People alone unless other kinds are asked for. Training rounds never enter. Answers under
+    different versions are taken together only where the criterion's text is unchanged.
+    """
+
+    def work(tx: Reading) -> tuple[pl.DataFrame, Rubric]:
+        sight = sight_of(tx, session)
+        if round is not None:
+            need_round(sight, round)
+            found = round_numbered(tx, session, round)
+            if found.kind == "onboarding":
+                raise StudyError(f"round {round} was rated together: there is nothing to compare")
+            rubric = rubric_of(tx, found.rubric)
+            return seen(rated(tx, session, [round], rubric), sight), rubric
+        rubric = current_rubric(tx, session)
+        counting = [one.number for one in tx.rounds(session.number) if one.kind in COUNTING]
+        return seen(rated(tx, session, counting, rubric), sight), rubric
+
+    frame, rubric = session.store.read(work)
+    return compared(frame, rubric, kinds)
+
+
+def compared(
+    frame: pl.DataFrame, rubric: Rubric, kinds: Collection[str] = ("HUMAN",)
+) -> AgreementReport:
+    """Agreement of the ratings of a frame; first occasions only, repeats are for oneself."""
+    rows = answered(long_rows(frame, rubric)).filter(
+        pl.col("kind").is_in(list(kinds)), pl.col("occasion") == 1
+    )
+    if rows["rater"].n_unique() < 2:
+        raise StudyError("agreement takes two raters or more who rated the same items")
+    table = rows.select("item", "rater", "criterion", "answer")
+    return agreement_of_frames([table], TableReading(rubric=rubric), "study", design=Design())
+
+
+def below(report: AgreementReport) -> list[str]:
+    """Criteria that do not meet a target.
+
+    Answers that never vary leave a coefficient undefined; where all raters gave the same ones,
+    that is no disagreement.
+    """
+    missed: dict[str, TargetResult] = {
+        str(one.criterion): one
+        for one in report.targets
+        if one.outcome != "met" and not _all_alike(report, one)
+    }
+    return list(missed)
+
+
+def _all_alike(report: AgreementReport, result: TargetResult) -> bool:
+    if result.estimate is None or result.estimate.value is not None:
+        return False
+    found = [
+        one.value
+        for one in report.estimates
+        if one.coefficient == "percent" and one.criterion == result.criterion
+    ]
+    return bool(found) and all(value == 1 for value in found)

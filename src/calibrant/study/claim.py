@@ -1,0 +1,207 @@
+"""A rater takes the next assignment, keeps a draft of it, and gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from calibrant.core.errors import Stale, StudyError
+from calibrant.core.item import Item
+from calibrant.core.rubric import Rubric
+from calibrant.core.study import Assignment, Draft, Key, time_text
+from calibrant.ports.store import Reading, Writing
+from calibrant.study.intake import item_in
+from calibrant.study.session import (
+    Session,
+    current_rubric,
+    member_named,
+    round_numbered,
+    rubric_of,
+    verb,
+)
+
+LEASE = timedelta(minutes=30)
+"""How long a claimed assignment is kept for its holder; renewed with every draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An assignment in hand: the item, the rubric, and what is there of a draft.
+
+    Where an item comes from and who else rates it is not told.
+    """
+
+    key: Key
+    item: Item
+    rubric: Rubric
+    lease: str
+    leased_until: str
+    version: int
+    draft: Mapping[str, Any] | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """How far a rater is in a round."""
+
+    round: int
+    kind: str
+    done: int
+    open: int
+
+
+@verb("reviewer", shows="nothing")
+def acknowledge(session: Session) -> str:
+    """Say that one has read the rubric as it stands; the name of that version."""
+
+    def work(tx: Writing) -> str:
+        rubric = current_rubric(tx, session)
+        body = {"hash": rubric.hash, "version": rubric.version}
+        tx.log(session.number, [session.entry("acknowledged", body=body)])
+        return rubric.name
+
+    return session.store.write(work)
+
+
+def need_acknowledged(tx: Reading, session: Session, rubric: Rubric) -> None:
+    """A person has said that they read this version; raises ``StudyError``."""
+    if member_named(tx, session, session.actor).kind != "HUMAN":
+        return
+    read = tx.journal(session.number, kinds=("acknowledged",))
+    if not any(one.actor == session.actor and one.body["hash"] == rubric.hash for one in read):
+        raise StudyError(f"read {rubric.name} and say so before you rate: acknowledge it")
+
+
+@verb("reviewer", shows="own")
+def claim(session: Session, *, token: str, limit: int = 1, key: Key | None = None) -> list[Task]:
+    """The next assignments of the actor, theirs for half an hour.
+
+    ``token`` names the holder (a tab, a worker): the same one gets back what it holds.
+    """
+    until = time_text(session.clock() + LEASE)
+
+    def work(tx: Writing) -> list[Task]:
+        if key is not None and key.rater != session.actor:
+            raise StudyError(f"{session.actor!r} has no such assignment")
+        leased = tx.lease(
+            session.number,
+            rater=session.actor,
+            token=token,
+            now=session.now(),
+            until=until,
+            limit=limit,
+            key=key,
+        )
+        rounds = {one.number: one for one in tx.rounds(session.number)}
+        for number in {one.key.round for one in leased}:
+            need_acknowledged(tx, session, rubric_of(tx, rounds[number].rubric))
+        return [
+            _task(tx, session, one, rubric_of(tx, rounds[one.key.round].rubric)) for one in leased
+        ]
+
+    return session.store.write(work)
+
+
+def _task(tx: Reading, session: Session, held: Assignment, rubric: Rubric) -> Task:
+    draft = tx.draft(session.number, held.key)
+    assert held.lease is not None and held.leased_until is not None
+    return Task(
+        held.key,
+        item_in(tx, session, held.key.item),
+        rubric,
+        held.lease,
+        held.leased_until,
+        held.version,
+        None if draft is None else draft.body,
+        held.position,
+    )
+
+
+@verb("reviewer", shows="nothing")
+def release(session: Session, key: Key, *, token: str) -> bool:
+    """Give an assignment back before its time; False where the token does not hold it."""
+    return session.store.write(lambda tx: tx.release(session.number, key, token))
+
+
+@verb("reviewer", shows="own")
+def save_draft(
+    session: Session, key: Key, form: Mapping[str, Any], *, version: int, token: str
+) -> int:
+    """Keep what there is so far, complete or not; the version it is now.
+
+    ``version`` is the one the draft was made from: where another tab has saved since, this is
+    refused as stale, and nothing is replaced.
+    """
+    until = time_text(session.clock() + LEASE)
+
+    def work(tx: Writing) -> int:
+        held = own_assignment(tx, session, key)
+        need_open(tx, session, key)
+        if held.state != "open":
+            raise StudyError("this one is handed in: correct the rating instead")
+        need_fresh(session, held, version, token)
+        now = session.now()
+        tx.lease(session.number, rater=session.actor, token=token, now=now, until=until, key=key)
+        tx.save_draft(
+            session.number, Draft(key=key, body=form, saved_at=now, version=held.version + 1)
+        )
+        return held.version + 1
+
+    return session.store.write(work)
+
+
+def own_assignment(tx: Reading, session: Session, key: Key) -> Assignment:
+    """The actor's assignment; raises ``StudyError`` for anybody else's."""
+    found = tx.assignment(session.number, key) if key.rater == session.actor else None
+    if found is None or found.state == "withdrawn":
+        raise StudyError(f"{session.actor!r} has no such assignment on item {key.item!r}")
+    return found
+
+
+def need_open(tx: Reading, session: Session, key: Key) -> None:
+    """The round of an assignment is open; raises ``StudyError``."""
+    state = round_numbered(tx, session, key.round).state
+    if state != "open":
+        raise StudyError(f"round {key.round} is {state}: nothing can be handed in")
+
+
+def need_fresh(session: Session, held: Assignment, version: int | None, token: str | None) -> None:
+    """Nobody else has touched the assignment since; raises ``Stale`` with what changed."""
+    if version is not None and version != held.version:
+        raise Stale(
+            f"this page shows version {version} of item {held.key.item!r}; by now there is version "
+            f"{held.version}, saved elsewhere: load it again, and hand in once more"
+        )
+    over = held.leased_until is None or held.leased_until <= session.now()
+    if token is not None and held.lease not in (None, token) and not over:
+        raise Stale(
+            f"item {held.key.item!r} is open in another place until {held.leased_until}: go on "
+            "there, or wait until then"
+        )
+
+
+@verb("reviewer", shows="own")
+def duties(session: Session) -> list[Duty]:
+    """What the actor has done and has to do, round by round."""
+
+    def work(tx: Reading) -> list[Duty]:
+        counts: dict[tuple[int, str], int] = {
+            (one.round, one.state): one.count
+            for one in tx.progress(session.number)
+            if one.rater == session.actor
+        }
+        return [
+            Duty(
+                one.number,
+                one.kind,
+                counts.get((one.number, "done"), 0),
+                counts.get((one.number, "open"), 0) if one.state == "open" else 0,
+            )
+            for one in tx.rounds(session.number)
+            if one.state != "planned"
+        ]
+
+    return session.store.read(work)

@@ -1,0 +1,192 @@
+"""Ratings come in through one door, once each, and are never changed afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant.core.acceptance import Accepted, accept
+from calibrant.core.errors import RecordError, Stale, StudyError
+from calibrant.core.study import Entry, Key, Rating
+from calibrant.ports.store import Reading, Writing
+from calibrant.study.claim import need_acknowledged, need_fresh, need_open, own_assignment
+from calibrant.study.intake import item_in
+from calibrant.study.session import Session, member_named, round_numbered, rubric_of, verb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A form handed in for an assignment."""
+
+    key: Key
+    form: Mapping[str, Any]
+    request: str
+    """Names this act of handing in, so that sending it twice makes one rating."""
+    version: int | None = None
+    """The version the form was filled in from; None where nobody else can have touched it."""
+    lease: str | None = None
+    started_at: str | None = None
+
+
+@verb("reviewer", shows="own")
+def submit(session: Session, submission: Submission) -> Rating:
+    """Hand a rating in: complete, or every fault of it at once; committed when this returns."""
+    (outcome,) = submit_many(session, [submission])
+    if isinstance(outcome, RecordError):
+        raise outcome
+    return outcome
+
+
+@verb("reviewer", shows="own")
+def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rating | RecordError]:
+    """Hand several in with one commit; a form with faults does not hold up the others."""
+
+    def work(tx: Writing) -> list[Rating | RecordError]:
+        outcomes: list[Rating | RecordError] = []
+        fresh: list[Rating] = []
+        raised: list[Entry] = []
+        for one in submissions:
+            known = tx.rating_by_request(session.number, one.request)
+            if known is not None:
+                outcomes.append(_same(session, one, known))
+                continue
+            try:
+                rating, entries = _first(tx, session, one)
+            except RecordError as error:
+                outcomes.append(error)
+                continue
+            outcomes.append(rating)
+            fresh.append(rating)
+            raised += entries
+        tx.add_ratings(session.number, fresh)
+        keys = [one.key for one in fresh]
+        tx.set_assignment_state(session.number, keys, "done")
+        for key in keys:
+            tx.drop_draft(session.number, key)
+        if raised:
+            tx.log(session.number, raised)
+        return outcomes
+
+    return session.store.write(work)
+
+
+def _same(session: Session, submission: Submission, known: Rating) -> Rating:
+    if known.key != submission.key:
+        raise StudyError(f"the request {submission.request!r} was used for another rating")
+    return known
+
+
+def _first(tx: Reading, session: Session, submission: Submission) -> tuple[Rating, list[Entry]]:
+    held = own_assignment(tx, session, submission.key)
+    need_open(tx, session, submission.key)
+    if held.state == "done":
+        raise Stale(f"item {held.key.item!r} is rated already: correct the rating instead")
+    need_fresh(session, held, submission.version, submission.lease)
+    return _rating(tx, session, submission, revision=1)
+
+
+@verb("reviewer", shows="own")
+def correct(session: Session, submission: Submission, *, revision: int, reason: str = "") -> Rating:
+    """Supersede one's own rating while the round is open; what was there before stays.
+
+    ``revision`` is the one that was looked at: where a newer one is there, this is stale.
+    """
+
+    def work(tx: Writing) -> Rating:
+        known = tx.rating_by_request(session.number, submission.request)
+        if known is not None:
+            return _same(session, submission, known)
+        own_assignment(tx, session, submission.key)
+        need_open(tx, session, submission.key)
+        latest = tx.rating(session.number, submission.key)
+        if latest is None:
+            raise StudyError("there is no rating to correct: hand one in")
+        if latest.revision != revision:
+            raise Stale(
+                f"this corrects revision {revision}; by now there is revision {latest.revision}: "
+                "look at it first"
+            )
+        rating, entries = _rating(tx, session, submission, revision=revision + 1)
+        tx.add_ratings(session.number, [rating])
+        changed = [
+            name for name in rating.answers if rating.answers[name] != latest.answers.get(name)
+        ]
+        told = session.entry(
+            "corrected",
+            round=rating.key.round,
+            item=rating.key.item,
+            body={"occasion": rating.key.occasion, "revision": rating.revision, "changed": changed},
+            words={"reason": reason} if reason else None,
+        )
+        tx.log(session.number, [told, *entries])
+        return rating
+
+    return session.store.write(work)
+
+
+def _rating(
+    tx: Reading, session: Session, submission: Submission, *, revision: int
+) -> tuple[Rating, list[Entry]]:
+    """The rating that a form becomes, and the entries it gives rise to."""
+    key = submission.key
+    rubric = rubric_of(tx, round_numbered(tx, session, key.round).rubric)
+    need_acknowledged(tx, session, rubric)
+    item = item_in(tx, session, key.item)
+    kind = member_named(tx, session, session.actor).kind
+    form = accept(rubric, item, kind, submission.form)
+    rating = Rating(
+        key=key,
+        revision=revision,
+        request=submission.request,
+        rubric=rubric.hash,
+        item_hash=item.hash,
+        answers=form.answers,
+        facts=form.facts,
+        words=form.words or None,
+        started_at=submission.started_at,
+        submitted_at=session.now(),
+    )
+    return rating, _raised(session, key, form)
+
+
+def _raised(session: Session, key: Key, form: Accepted) -> list[Entry]:
+    """Flags and marks of a form, as entries of their own."""
+    entries = [
+        session.entry(
+            "flag",
+            round=key.round,
+            item=key.item,
+            body={"what": "red_flag", "flag": one.flag},
+            words={"evidence": list(one.evidence)},
+        )
+        for one in form.flags
+    ]
+    entries += [
+        session.entry(
+            "flag",
+            round=key.round,
+            item=key.item,
+            body={"what": what},
+            words={"reason": form.words[what]},
+        )
+        for what in ("edge_case", "review")
+        if what in form.words
+    ]
+    return entries
+
+
+@verb("reviewer", shows="own")
+def my_ratings(session: Session, *, round: int | None = None) -> list[Rating]:
+    """The actor's own ratings. One of an item that silently comes again is left out till then."""
+
+    def work(tx: Reading) -> list[Rating]:
+        waiting = {
+            one.key.item
+            for one in tx.assignments(session.number, rater=session.actor, state="open")
+            if one.key.occasion > 1
+        }
+        mine = tx.ratings(session.number, rater=session.actor, round=round)
+        return [one for one in mine if one.key.item not in waiting]
+
+    return session.store.read(work)

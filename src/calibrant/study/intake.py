@@ -1,0 +1,131 @@
+"""Items come in, once; and their words can be erased for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+import polars as pl
+
+from calibrant.core.errors import StudyError
+from calibrant.core.ids import canonical
+from calibrant.core.item import Item, item_of, item_text
+from calibrant.core.study import ItemRecord
+from calibrant.ports.store import Reading, Writing
+from calibrant.study.session import Session, reason_of, verb
+
+PART = 2_000
+"""Items that are committed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What became of items that were handed in."""
+
+    added: int
+    known: int
+    """There already, with the same content: left as they are."""
+
+
+@verb("lead", shows="nothing")
+def add_items(
+    session: Session,
+    items: Iterable[Item],
+    on_part: Callable[[int], None] = lambda count: None,
+) -> Intake:
+    """Take items in, in their order, a part at a time; ``on_part`` hears how many there are by now.
+
+    The same item twice is one, so what was stopped halfway can be done again. An id that stands
+    for another content already is refused: old ratings would seem to speak of the new text.
+    """
+    known = dict(session.store.read(lambda tx: tx.item_keys(session.number)))
+    came = Intake(0, 0)
+    for part in _parts(items):
+        records = [one for one in (_record(session, item, known) for item in part) if one]
+        came = Intake(came.added + len(records), came.known + len(part) - len(records))
+        if records:
+            session.store.write(partial(_take_in, session, records))
+        on_part(came.added + came.known)
+    return came
+
+
+def _parts(items: Iterable[Item]) -> Iterator[list[Item]]:
+    source = iter(items)
+    while part := list(islice(source, PART)):
+        yield part
+
+
+def _take_in(session: Session, records: list[ItemRecord], tx: Writing) -> None:
+    tx.add_items(session.number, records)
+    body = {"added": len(records), "first": records[0].position}
+    tx.log(session.number, [session.entry("items", body=body)])
+
+
+def _record(session: Session, item: Item, known: dict[str, str]) -> ItemRecord | None:
+    """The item as a record, or None where it is here already; marks it as known."""
+    if item.kind != session.record.item_type:
+        raise StudyError(
+            f"item {item.id!r} is a {item.kind}; this study judges {session.record.item_type}s"
+        )
+    content = item.hash
+    if known.get(item.id, content) != content:
+        raise StudyError(f"item {item.id!r} is here already with another content; rename it")
+    if item.id in known:
+        return None
+    known[item.id] = content
+    return ItemRecord(
+        id=item.id,
+        hash=content,
+        kind=item.kind,
+        position=len(known),
+        measures=item.measures(),
+        content=item_text(item),
+        source=canonical(item.more) if item.more else None,
+    )
+
+
+def item_in(tx: Reading, session: Session, id: str) -> Item:
+    """An item with its words; raises ``StudyError`` where there is none, or none any more."""
+    record = tx.item(session.number, id)
+    if record is None:
+        raise StudyError(f"study {session.name!r} has no item {id!r}")
+    if record.content is None:
+        raise StudyError(f"item {id!r} has been redacted: its words are gone")
+    return item_of(record.kind, record.id, record.content)  # type: ignore[arg-type]
+
+
+@verb("lead", shows="nothing")
+def items(session: Session) -> pl.DataFrame:
+    """All items: id, hash, kind, position, whether redacted, and what their file said beside."""
+
+    def work(tx: Reading) -> pl.DataFrame:
+        rows = [
+            (one.id, one.hash, one.kind, one.position, one.content is None, one.source)
+            for one in tx.items(session.number)
+        ]
+        names = ["item", "hash", "kind", "position", "redacted", "source"]
+        types = [pl.String, pl.String, pl.String, pl.Int64, pl.Boolean, pl.String]
+        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+
+    return session.store.read(work)
+
+
+@verb("lead", shows="nothing")
+def redact(session: Session, item: str, *, reason: str) -> None:
+    """Erase an item's words everywhere; its hash, its ratings and this act stay.
+
+    Quotations and notes on the item go too, since they may repeat it. It cannot be undone.
+    """
+    why = reason_of(reason, "redaction")
+
+    def work(tx: Writing) -> None:
+        record = tx.item(session.number, item)
+        if record is None:
+            raise StudyError(f"study {session.name!r} has no item {item!r}")
+        tx.redact_item(session.number, item)
+        body = {"item": item, "hash": record.hash, "reason": why}
+        tx.log(session.number, [session.entry("redacted", body=body)])
+
+    session.store.write(work)

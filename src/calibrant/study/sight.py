@@ -1,0 +1,79 @@
+"""What an actor may see of others' answers by now: the one place where blindness is decided.
+
+A rater sees nothing of another's answers on an item before their own rating of it is in and the
+round is closed. An adjudicator or a viewer sees closed rounds. A lead sees every round, unless
+they rate in the study: then they see what a rater sees. Names are masked for all but the lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from calibrant.core.errors import Refused
+from calibrant.core.ids import content_hash
+from calibrant.core.study import Member
+from calibrant.ports.store import Reading
+from calibrant.study.session import Session, member_named
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Rounds whose answers may be seen, items of which none may, and whether names are masked."""
+
+    rounds: frozenset[int]
+    hidden: frozenset[str]
+    mask: Callable[[str], str]
+    masked: bool
+
+    def sees(self, round: int, item: str) -> bool:
+        """Whether answers on that item in that round may be seen."""
+        return round in self.rounds and item not in self.hidden
+
+
+def sight_of(tx: Reading, session: Session) -> Sight:
+    """What the actor may see now."""
+    me = member_named(tx, session, session.actor)
+    rounds = tx.rounds(session.number)
+    mine = list(tx.assignments(session.number, rater=me.name))
+    undone = frozenset(one.key.item for one in mine if one.state != "done")
+    closed = frozenset(one.number for one in rounds if one.state == "closed")
+    if "lead" not in me.roles:
+        return Sight(closed, undone, masks(tx, session), True)
+    everything = frozenset(one.number for one in rounds)
+    return Sight(closed if mine else everything, undone, lambda name: name, False)
+
+
+def masks(tx: Reading, session: Session) -> Callable[[str], str]:
+    """Names for raters that tell them apart and do not tell who they are.
+
+    The actor is ``you``. The letters follow from the study's seed, not from the order of joining,
+    and are the same for everybody who looks.
+    """
+    names = sorted(
+        (one.name for one in tx.members(session.number)),
+        key=lambda name: content_hash([session.record.seed, name]),
+    )
+    letters = {name: f"rater {_letters(at)}" for at, name in enumerate(names)}
+    return lambda name: "you" if name == session.actor else letters.get(name, "somebody")
+
+
+def _letters(at: int) -> str:
+    """A, B, … Z, AA, AB, …"""
+    letters = ""
+    at += 1
+    while at:
+        at, rest = divmod(at - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def need_round(sight: Sight, number: int) -> None:
+    """Refuse what may not be looked at yet."""
+    if number not in sight.rounds:
+        raise Refused(f"round {number} is not closed: answers are compared when it is")
+
+
+def raters_of(members: Iterable[Member]) -> list[Member]:
+    """Those who rate and have not left."""
+    return [one for one in members if "reviewer" in one.roles and one.left_at is None]

@@ -1,0 +1,125 @@
+"""The ratings of a study as tables: built here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from calibrant.core.answer import ERROR
+from calibrant.core.diff import diff_rubrics
+from calibrant.core.rubric import Rubric
+from calibrant.ports.store import AnswerRow, Reading
+from calibrant.study.session import Session, rubric_of, verb
+from calibrant.study.sight import Sight, need_round, sight_of
+
+KEYS = ("round", "item", "rater", "kind", "occasion", "time")
+_ROW = {
+    "round": pl.Int64,
+    "item": pl.String,
+    "rater": pl.String,
+    "occasion": pl.Int64,
+    "revision": pl.Int64,
+    "rubric": pl.String,
+    "answers": pl.String,
+    "facts": pl.String,
+    "submitted_at": pl.String,
+}
+assert tuple(_ROW) == AnswerRow._fields
+
+
+def rated(tx: Reading, session: Session, rounds: Collection[int], rubric: Rubric) -> pl.DataFrame:
+    """Ratings of these rounds, one a row, with a column for each criterion of ``rubric``.
+
+    Answers given under another version stand only where what raters read of the criterion is
+    unchanged; elsewhere the cell is null, as if nobody had been asked.
+    """
+    parts = [
+        pl.DataFrame(part, schema=_ROW, orient="row")
+        for part in tx.answer_rows(session.number, rounds)
+    ]
+    rows = pl.concat(parts) if parts else pl.DataFrame(schema=_ROW)
+    kinds = {one.name: one.kind for one in tx.members(session.number)}
+    frames = [
+        _with_answers(group, rubric_of(tx, str(version)), rubric)
+        for (version,), group in rows.group_by("rubric", maintain_order=True)
+    ]
+    empty = (
+        rows.clear()
+        .drop("answers")
+        .with_columns(pl.lit(None, pl.String).alias(name) for name in rubric.criterion_ids)
+    )
+    frame = pl.concat(frames) if frames else empty
+    return frame.with_columns(
+        pl.col("rater")
+        .replace_strict(kinds, default="HUMAN", return_dtype=pl.String)
+        .alias("kind"),
+        pl.col("submitted_at").alias("time"),
+    )
+
+
+def _with_answers(rows: pl.DataFrame, given: Rubric, wanted: Rubric) -> pl.DataFrame:
+    names = carried(given, wanted)
+    read = pl.Struct(dict.fromkeys(names.values(), pl.String))
+    answers = rows.select(pl.col("answers").str.json_decode(read).struct.unnest())
+    columns = [
+        answers[names[name]].alias(name)
+        if name in names
+        else pl.Series(name, [None] * rows.height, pl.String)
+        for name in wanted.criterion_ids
+    ]
+    return rows.drop("answers").with_columns(columns)
+
+
+def carried(given: Rubric, wanted: Rubric) -> dict[str, str]:
+    """Criteria of ``wanted`` for which answers under ``given`` stand, with their name there."""
+    if given.hash == wanted.hash:
+        return {name: name for name in wanted.criterion_ids}
+    found = diff_rubrics(given, wanted)
+    before = {new: old for old, new in found.renamed}
+    return {name: before.get(name, name) for name in found.valid}
+
+
+def long_rows(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
+    """One row an answer; what nobody answered has none."""
+    kept = [name for name in (*KEYS, "rubric") if name in frame.columns]
+    return frame.unpivot(
+        list(rubric.criterion_ids), index=kept, variable_name="criterion", value_name="answer"
+    ).drop_nulls("answer")
+
+
+def seen(frame: pl.DataFrame, sight: Sight) -> pl.DataFrame:
+    """Only what may be seen, with names as they may be told."""
+    frame = frame.filter(pl.col("round").is_in(list(sight.rounds)))
+    if sight.hidden:
+        frame = frame.filter(~pl.col("item").is_in(list(sight.hidden)))
+    if not sight.masked:
+        return frame
+    names = {name: sight.mask(name) for name in frame["rater"].unique()}
+    return frame.with_columns(pl.col("rater").replace_strict(names, return_dtype=pl.String))
+
+
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="seen")
+def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
+    """The answers that the actor may see by now, one a row; ready for ``calibrant.agreement``."""
+
+    def work(tx: Reading) -> pl.DataFrame:
+        sight = sight_of(tx, session)
+        if round is not None:
+            need_round(sight, round)
+        frames = []
+        for one in tx.rounds(session.number):
+            if one.number in sight.rounds and round in (None, one.number):
+                rubric = rubric_of(tx, one.rubric)
+                frames.append(long_rows(rated(tx, session, [one.number], rubric), rubric))
+        empty = pl.DataFrame(
+            schema=dict.fromkeys((*KEYS, "rubric", "criterion", "answer"), pl.String)
+        )
+        return seen(pl.concat(frames), sight) if frames else empty
+
+    return session.store.read(work)
+
+
+def answered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Long rows without errors: somebody was asked, and there is no answer to compare."""
+    return frame.filter(pl.col("answer") != ERROR)
