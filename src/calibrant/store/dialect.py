@@ -1,0 +1,292 @@
+"""What differs between SQLite and PostgreSQL: connecting, beginning, loading in bulk, listing.
+
+Everything else of the store is the same statements on both. (Their triggers are written in
+``triggers``, their errors told apart in ``trouble``.)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import (
+    URL,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    create_engine,
+    event,
+    func,
+    select,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from calibrant.core.errors import Doubled, StoreError
+from calibrant.store.rows import Row, described
+from calibrant.store.schema import names
+from calibrant.store.trouble import driver_error, is_doubled, is_refused_row, why_refused
+
+BUSY_MS = 10_000
+"""How long SQLite itself waits for a lock before the store tries again."""
+PART = 20_000
+"""Rows loaded or fetched at a time."""
+CREATING = 0x63616C69
+"""The lock of PostgreSQL under which tables are made or changed."""
+PRAGMAS = (
+    f"busy_timeout = {BUSY_MS}",
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "secure_delete = ON",  # what is redacted does not stay in free pages
+    "trusted_schema = OFF",
+    "cache_size = -16000",
+)
+_WRITES = "calibrant_writes"
+
+
+class Dialect(Protocol):
+    """One kind of database."""
+
+    name: str
+
+    def engine(self) -> Engine:
+        """Connections to it, not opened yet."""
+
+    def options(self, *, write: bool) -> dict[str, Any]:
+        """How a connection begins its transaction."""
+
+    def load(self, connection: Connection, table: Table, rows: Iterable[Row]) -> int:
+        """Rows of all columns in their order, as fast as the database takes them; how many."""
+
+    def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+        """Whether a column holds one of any number of texts."""
+
+    def lock_schema(self, connection: Connection) -> None:
+        """Keep everybody else from making or changing tables until the transaction ends."""
+
+    def trigger_names(self, connection: Connection) -> frozenset[str]:
+        """The triggers that are there and at work."""
+
+    def yesterday(self, connection: Connection) -> str:
+        """The moment one day ago by the database's own clock, as records keep it."""
+
+    def forget(self, engine: Engine) -> None:
+        """Let nothing of emptied words stay beside the tables, as far as this can be done."""
+
+
+class Sqlite:
+    """A file, or memory."""
+
+    name = "sqlite"
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    def engine(self) -> Engine:
+        """Many connections to a file, or the only one to memory."""
+        pool: dict[str, Any] = {"poolclass": StaticPool}
+        if self.path is not None:
+            pool = {"poolclass": QueuePool, "pool_size": 5, "max_overflow": -1}
+        engine = create_engine(
+            URL.create("sqlite+pysqlite"), creator=self.connect, hide_parameters=True, **pool
+        )
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection that begins nothing by itself; a missing file is not made."""
+        where = ":memory:" if self.path is None else f"{self.path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(
+            where, uri=True, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}").fetchall()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def options(self, *, write: bool) -> dict[str, Any]:
+        """Writers wait at the door, so none of them has to turn round half-way."""
+        return {_WRITES: write}
+
+    def load(self, connection: Connection, table: Table, rows: Iterable[Row]) -> int:
+        """Handed to the driver row by row; it stops at the one that is refused."""
+        last: Row = ()
+
+        def watched() -> Iterator[Row]:
+            nonlocal last
+            for last in rows:  # noqa: UP028 - the name is what this is for
+                yield last
+
+        cursor = connection.connection.cursor()
+        try:
+            cursor.executemany(_insert(table), watched())  # type: ignore[arg-type]
+            return max(cursor.rowcount, 0)
+        except (sqlite3.IntegrityError, OverflowError, UnicodeEncodeError) as error:
+            raise refusal(error, table, last) from error
+        finally:
+            cursor.close()
+
+    def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+        """The texts go as one list, however many they are."""
+        listed = func.json_each(json_list(values)).table_valued("value")
+        return column.in_(select(listed.c.value))
+
+    def lock_schema(self, connection: Connection) -> None:
+        """Whoever writes is alone already."""
+
+    def trigger_names(self, connection: Connection) -> frozenset[str]:
+        """As the file lists them."""
+        found = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        return frozenset(found.scalars())
+
+    def yesterday(self, connection: Connection) -> str:
+        """By the clock of this machine."""
+        asked = "SELECT strftime('%Y-%m-%dT%H:%M:%S.000000Z', 'now', '-1 day')"
+        return str(connection.exec_driver_sql(asked).scalar_one())
+
+    def forget(self, engine: Engine) -> None:
+        """Empty the write-ahead log, unless somebody still reads from it."""
+        with engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            assert isinstance(raw, sqlite3.Connection)
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+class Postgres:
+    """A database on a server."""
+
+    name = "postgresql"
+
+    def __init__(self, url: URL) -> None:
+        self.url = url.set(drivername="postgresql+psycopg")
+
+    def engine(self) -> Engine:
+        """A few connections, made when they are needed."""
+        defaults = {"connect_timeout": 10, "application_name": "calibrant"}
+        try:
+            engine = create_engine(
+                self.url,
+                isolation_level="READ COMMITTED",
+                hide_parameters=True,
+                pool_size=5,
+                max_overflow=15,
+                connect_args={k: v for k, v in defaults.items() if k not in self.url.query},
+            )
+        except ImportError as error:
+            raise StoreError(
+                "PostgreSQL needs the package psycopg; install calibrant[postgres]"
+            ) from error
+        event.listen(engine, "connect", _be_durable)
+        return engine
+
+    def options(self, *, write: bool) -> dict[str, Any]:
+        """Readers see one moment throughout; writers see what is committed, and lock."""
+        if write:
+            return {"isolation_level": "READ COMMITTED"}
+        return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+    def load(self, connection: Connection, table: Table, rows: Iterable[Row]) -> int:
+        """By COPY, a part at a time, so that the refused row can be named."""
+        rows, count = iter(rows), 0
+        raw: Any = connection.connection.driver_connection
+        while part := list(islice(rows, PART)):
+            try:
+                with raw.cursor() as cursor, cursor.copy(_copy(table)) as copy:
+                    for row in part:
+                        copy.write_row(row)
+            except Exception as error:
+                if is_doubled(error) or is_refused_row(error):
+                    raise refusal(error, table, _copied(error, part)) from error
+                raise
+            count += len(part)
+        return count
+
+    def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+        """The texts go as one array, however many they are."""
+        return column == any_(bindparam(None, list(values), type_=ARRAY(Text)))
+
+    def lock_schema(self, connection: Connection) -> None:
+        """By a lock of its own, as there may be no table to lock yet."""
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CREATING})")
+
+    def trigger_names(self, connection: Connection) -> frozenset[str]:
+        """As the server lists them, without those that are switched off."""
+        found = connection.exec_driver_sql(
+            "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+            "WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') "
+            "AND relnamespace = current_schema()::regnamespace"
+        )
+        return frozenset(found.scalars())
+
+    def yesterday(self, connection: Connection) -> str:
+        """By the clock of the server."""
+        asked = (
+            "SELECT to_char((now() - interval '1 day') AT TIME ZONE 'UTC', "
+            """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+        )
+        return str(connection.exec_driver_sql(asked).scalar_one())
+
+    def forget(self, engine: Engine) -> None:
+        """The server clears old rows away in its own time (VACUUM)."""
+
+
+def refusal(error: BaseException, table: Table, row: Row) -> StoreError:
+    """Why the database did not take a row."""
+    what = described(table.name, row) if row else table.name
+    if is_doubled(error):
+        return Doubled(f"{what} is there already")
+    return StoreError(f"{what} {why_refused(error)}")
+
+
+def json_list(values: Collection[str]) -> str:
+    """Texts as one JSON text."""
+    return json.dumps(list(values))
+
+
+@cache
+def _insert(table: Table) -> str:
+    columns = names(table)
+    signs = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({signs})"  # noqa: S608
+
+
+@cache
+def _copy(table: Table) -> str:
+    return f"COPY {table.name} ({', '.join(names(table))}) FROM STDIN"
+
+
+def _copied(error: BaseException, part: list[Row]) -> Row:
+    """The row at which COPY stopped, where the server tells its line."""
+    told = getattr(getattr(driver_error(error), "diag", None), "context", None) or ""
+    found = re.search(r"COPY \w+\D+(\d+)", told)
+    line = int(found[1]) if found else 0
+    return part[line - 1] if 0 < line <= len(part) else part[0] if len(part) == 1 else ()
+
+
+def _begin(connection: Connection) -> None:
+    """Begin where the driver would not: at once for writers, at the first look for readers."""
+    writes = connection.get_execution_options().get(_WRITES, True)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _be_durable(raw: Any, _: object) -> None:
+    """A commit is on the disk when it is acknowledged, whatever the server's habit is."""
+    before, raw.autocommit = raw.autocommit, True
+    if raw.execute("SHOW synchronous_commit").fetchone()[0] == "off":
+        raw.execute("SET synchronous_commit TO on")
+    raw.autocommit = before

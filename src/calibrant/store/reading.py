@@ -1,0 +1,283 @@
+"""Reading the store within one transaction, as of one moment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, exists, func, select
+from sqlalchemy.engine import Result
+
+from calibrant.core.errors import StoreError
+from calibrant.core.study import (
+    Assignment,
+    AssignmentState,
+    Draft,
+    Entry,
+    ItemRecord,
+    Key,
+    Member,
+    Progress,
+    Rating,
+    Round,
+    RubricRecord,
+    StudyRecord,
+)
+from calibrant.ports.store import AnswerRow
+from calibrant.store import rows, schema
+from calibrant.store.dialect import PART, Dialect
+
+R = TypeVar("R")
+_BATCH = 1000
+"""Records fetched at a time where they are large."""
+
+
+class SqlReading:
+    """What can be read while one transaction lasts; of no use when it has ended."""
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        self._connection = connection
+        self._dialect = dialect
+        self._streams: list[Result[Any]] = []
+        self._ended = False
+
+    def end(self) -> None:
+        """Close whatever was not read to its end."""
+        self._ended = True
+        for result in self._streams:
+            result.close()
+        self._streams.clear()
+
+    def studies(self) -> list[tuple[int, StudyRecord]]:
+        """All studies, by name."""
+        return self._all(select(schema.study).order_by(schema.study.c.name), rows.study_record)
+
+    def study(self, name: str) -> tuple[int, StudyRecord] | None:
+        """The study of that name."""
+        return self._one(
+            select(schema.study).where(schema.study.c.name == _asked(name)), rows.study_record
+        )
+
+    def rubric(self, hash: str) -> RubricRecord | None:
+        """The version with that content."""
+        table = schema.rubric
+        return self._one(select(table).where(table.c.hash == _asked(hash)), rows.rubric_record)
+
+    def rubrics(self, id: str) -> list[RubricRecord]:
+        """All versions of a rubric, in the order of coming in."""
+        table = schema.rubric
+        wanted = select(table).where(table.c.id == _asked(id))
+        return self._all(
+            wanted.order_by(table.c.position, table.c.added_at, table.c.version),
+            rows.rubric_record,
+        )
+
+    def count_items(self, study: int) -> int:
+        """How many items there are."""
+        counted = select(func.count()).where(schema.item.c.study == study)
+        return self._connection.execute(counted).scalar_one()
+
+    def item(self, study: int, id: str) -> ItemRecord | None:
+        """One item."""
+        table = schema.item
+        wanted = select(table).where(table.c.study == study, table.c.id == _asked(id))
+        return self._one(wanted, rows.item_record)
+
+    def items(self, study: int, ids: Collection[str] | None = None) -> Iterator[ItemRecord]:
+        """These items, or all, by position; read as they are asked for."""
+        table = schema.item
+        wanted = select(table).where(table.c.study == study)
+        if ids is not None:
+            known = [id for id in ids if "\0" not in id]
+            wanted = wanted.where(self._dialect.among(table.c.id, known))
+        return self._stream(wanted.order_by(table.c.position), rows.item_record)
+
+    def item_keys(self, study: int) -> list[tuple[str, str]]:
+        """Id and hash of every item, by position."""
+        table = schema.item
+        wanted = select(table.c.id, table.c.hash).where(table.c.study == study)
+        found = self._connection.execute(wanted.order_by(table.c.position))
+        return [(id, hash) for id, hash in found]
+
+    def measures(self, study: int) -> dict[str, Mapping[str, int]]:
+        """What code counted in each item."""
+        table = schema.item
+        wanted = select(table.c.id, table.c.measures).where(table.c.study == study)
+        counted: dict[str, Mapping[str, int]] = {}
+        for part in self._parts(wanted.order_by(table.c.position), PART):
+            counted.update((id, json.loads(text)) for id, text in part)
+        return counted
+
+    def members(self, study: int) -> list[Member]:
+        """Everybody, in the order of joining."""
+        table = schema.member
+        wanted = select(table).where(table.c.study == study)
+        return self._all(wanted.order_by(table.c.position, table.c.name), rows.member_record)
+
+    def rounds(self, study: int) -> list[Round]:
+        """All rounds, by number."""
+        table = schema.round
+        wanted = select(table).where(table.c.study == study).order_by(table.c.number)
+        return self._all(wanted, rows.round_record)
+
+    def assignment(self, study: int, key: Key) -> Assignment | None:
+        """One assignment."""
+        table = schema.assignment
+        return self._one(select(table).where(at(table, study, key)), rows.assignment_record)
+
+    def assignments(
+        self,
+        study: int,
+        *,
+        round: int | None = None,
+        rater: str | None = None,
+        item: str | None = None,
+        state: AssignmentState | None = None,
+    ) -> Iterator[Assignment]:
+        """Assignments by round, rater and position; read as they are asked for."""
+        table = schema.assignment
+        wanted = select(table).where(table.c.study == study)
+        wanted = _only(wanted, table, round=round, rater=rater, item=item, state=state)
+        order = [table.c[name] for name in ("round", "rater", "position", "item", "occasion")]
+        return self._stream(wanted.order_by(*order), rows.assignment_record)
+
+    def progress(self, study: int) -> list[Progress]:
+        """Counts of assignments by round, rater and state."""
+        table = schema.assignment
+        parts = (table.c.round, table.c.rater, table.c.state)
+        wanted = select(*parts, func.count()).where(table.c.study == study)
+        found = self._connection.execute(wanted.group_by(*parts).order_by(*parts))
+        return [Progress(*row) for row in found]
+
+    def draft(self, study: int, key: Key) -> Draft | None:
+        """What is saved of a rating not yet handed in."""
+        table = schema.draft
+        return self._one(select(table).where(at(table, study, key)), rows.draft_record)
+
+    def rating(self, study: int, key: Key) -> Rating | None:
+        """The revision that counts."""
+        table = schema.rating
+        wanted = select(table).where(at(table, study, key))
+        return self._one(wanted.order_by(table.c.revision.desc()).limit(1), rows.rating_record)
+
+    def rating_by_request(self, study: int, request: str) -> Rating | None:
+        """What an act of handing in became."""
+        table = schema.rating
+        wanted = select(table).where(table.c.study == study, table.c.request == _asked(request))
+        return self._one(wanted, rows.rating_record)
+
+    def ratings(
+        self,
+        study: int,
+        *,
+        round: int | None = None,
+        item: str | None = None,
+        rater: str | None = None,
+        all_revisions: bool = False,
+    ) -> Iterator[Rating]:
+        """Ratings by key and revision, the one that counts of each unless all are asked for."""
+        table = schema.rating
+        wanted = select(table).where(table.c.study == study)
+        wanted = _only(wanted, table, round=round, rater=rater, item=item)
+        if not all_revisions:
+            wanted = wanted.where(_counts(table))
+        return self._stream(wanted.order_by(*schema.key_columns(table)), rows.rating_record)
+
+    def answer_rows(
+        self, study: int, rounds: Collection[int] | None = None
+    ) -> Iterator[Sequence[AnswerRow]]:
+        """Ratings that count, for tables, in large parts and in no order."""
+        table = schema.rating
+        wanted = select(*(table.c[name] for name in AnswerRow._fields))
+        wanted = wanted.where(table.c.study == study, _counts(table))
+        if rounds is not None:
+            wanted = wanted.where(table.c.round.in_(sorted(set(rounds))))
+        for part in self._parts(wanted, PART):
+            yield list(map(AnswerRow._make, part))
+
+    def journal(
+        self,
+        study: int,
+        *,
+        kinds: Collection[str] | None = None,
+        item: str | None = None,
+        after: int = 0,
+    ) -> Iterator[Entry]:
+        """Entries in the order of happening."""
+        table = schema.journal
+        wanted = select(table).where(table.c.study == study, table.c.number > after)
+        if kinds is not None:
+            wanted = wanted.where(table.c.kind.in_(sorted({_asked(kind) for kind in kinds})))
+        wanted = _only(wanted, table, item=item)
+        return self._stream(wanted.order_by(table.c.number), rows.entry_record)
+
+    def _all(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> list[R]:
+        return [record(tuple(row)) for row in self._connection.execute(wanted)]
+
+    def _one(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> R | None:
+        row = self._connection.execute(wanted).first()
+        return None if row is None else record(tuple(row))
+
+    def _stream(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> Iterator[R]:
+        for part in self._parts(wanted, _BATCH):
+            for row in part:
+                yield record(row)
+
+    def _parts(self, wanted: Select[Any], size: int) -> Iterator[Sequence[rows.Row]]:
+        """Rows a part at a time; the database keeps the rest until it is asked for."""
+        if self._ended:
+            raise StoreError("what a transaction reads is read before it ends; make a list of it")
+        options = {"stream_results": True, "max_row_buffer": size}
+        result = self._connection.execute(wanted, execution_options=options)
+        self._streams.append(result)
+        try:
+            for part in result.partitions(size):
+                yield part
+                if self._ended:
+                    raise StoreError("the transaction ended while it was read; make a list of it")
+        finally:
+            result.close()
+            if result in self._streams:
+                self._streams.remove(result)
+
+
+def at(table: Table, study: int, key: Key) -> ColumnElement[bool]:
+    """The rows of one key."""
+    return and_(
+        table.c.study == study,
+        table.c.round == key.round,
+        table.c.item == _asked(key.item),
+        table.c.rater == _asked(key.rater),
+        table.c.occasion == key.occasion,
+    )
+
+
+def _counts(table: Table) -> ColumnElement[bool]:
+    """Whether a rating is the last revision; the few later ones have an index of their own."""
+    later = table.alias("later")
+    same = [
+        later.c[name] == table.c[name] for name in ("study", "round", "item", "rater", "occasion")
+    ]
+    return ~exists().where(*same, later.c.revision > 1, later.c.revision > table.c.revision)
+
+
+def _only(wanted: Select[Any], table: Table, **values: object) -> Select[Any]:
+    for name, value in values.items():
+        if value is not None:
+            asked = _asked(value) if isinstance(value, str) else value
+            wanted = wanted.where(table.c[name] == asked)
+    return wanted
+
+
+def _asked(name: str) -> str:
+    """A name to look for; one that cannot be kept is as good as one that is not there."""
+    return "\N{REPLACEMENT CHARACTER}" if "\0" in name or not _is_text(name) else name
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

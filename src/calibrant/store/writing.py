@@ -1,0 +1,300 @@
+"""Writing the store within one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from calibrant.core.errors import Doubled, StoreError, VersionError
+from calibrant.core.study import (
+    Assignment,
+    AssignmentState,
+    Draft,
+    Entry,
+    ItemRecord,
+    Key,
+    Member,
+    Rating,
+    Round,
+    RubricRecord,
+    StudyRecord,
+)
+from calibrant.ports.store import AnswerRow
+from calibrant.store import rows, schema
+from calibrant.store.dialect import refusal
+from calibrant.store.reading import SqlReading, at
+from calibrant.store.rows import answer_row
+from calibrant.store.trouble import driver_error, is_refused_row
+
+_KEY = ("study", "round", "item", "rater", "occasion")
+
+
+class SqlWriting(SqlReading):
+    """What can be written while one transaction lasts.
+
+    A record that is refused leaves the transaction as it was before it, so work may go on.
+    """
+
+    redacted = False
+    """Whether words were emptied."""
+
+    def add_study(self, record: StudyRecord) -> int:
+        """A study of a name that is free; its number."""
+        row = rows.study_row(record)
+        statement = schema.study.insert().values(row).returning(schema.study.c.id)
+        with self._whole(), self._telling(schema.study, tuple(row.values())):
+            return int(self._connection.execute(statement).scalar_one())
+
+    def add_rubric(self, record: RubricRecord) -> None:
+        """A version; raises ``VersionError`` where its number stands for another content."""
+        if self._has_rubric(record):
+            return
+        last = select(func.max(schema.rubric.c.position)).where(schema.rubric.c.id == record.id)
+        row = rows.rubric_row(record, (self._connection.execute(last).scalar() or 0) + 1)
+        try:
+            self._load(schema.rubric, [row])
+        except Doubled:  # somebody else was adding it
+            if not self._has_rubric(record):
+                raise
+
+    def add_items(self, study: int, items: Iterable[ItemRecord]) -> int:
+        """Items of ids that are free, loaded in bulk; how many."""
+        return self._load(schema.item, (rows.item_row(study, item) for item in items))
+
+    def redact_item(self, study: int, id: str) -> None:
+        """Empty every word of an item: content, source, drafts, words of ratings and entries."""
+        item, draft = schema.item, schema.draft
+        this = (item.c.study == study, item.c.id == rows.named(id, "item"))
+        found = self._connection.execute(
+            update(item).where(*this).values(content=None, source=None)
+        )
+        if not found.rowcount:
+            raise StoreError(f"there is no item {id}")
+        self._connection.execute(delete(draft).where(draft.c.study == study, draft.c.item == id))
+        for table in (schema.rating, schema.journal):
+            of_it = (table.c.study == study, table.c.item == id, table.c.words.is_not(None))
+            self._connection.execute(update(table).where(*of_it).values(words=None))
+        self.redacted = True
+
+    def add_member(self, study: int, member: Member) -> None:
+        """Somebody of a name that is free."""
+        self._lock(study)
+        table = schema.member
+        last = select(func.max(table.c.position)).where(table.c.study == study)
+        position = (self._connection.execute(last).scalar() or 0) + 1
+        self._load(table, [rows.member_row(study, member, position)])
+
+    def set_member_left(self, study: int, name: str, at: str | None) -> None:
+        """Somebody leaves, or comes back."""
+        self._set_member(study, name, left_at=at)
+
+    def set_member_roles(self, study: int, name: str, roles: Sequence[str]) -> None:
+        """Somebody gets other roles."""
+        self._set_member(study, name, roles=rows.document(list(roles)))
+
+    def add_round(self, study: int, round: Round) -> None:
+        """A round of the next number."""
+        self._lock(study)
+        table = schema.round
+        last = select(func.max(table.c.number)).where(table.c.study == study)
+        following = (self._connection.execute(last).scalar() or 0) + 1
+        if round.number > following:
+            raise StoreError(f"round {round.number}: the next round is number {following}")
+        self._load(table, [rows.round_row(study, round)])
+
+    def set_round_state(self, study: int, number: int, state: str, at: str) -> None:
+        """A round is opened or closed."""
+        table = schema.round
+        times: dict[str, dict[str, str | None]] = {
+            "open": {"opened_at": at, "closed_at": None},
+            "closed": {"closed_at": at},
+        }
+        values = {"state": state, **times.get(state, {})}
+        this = (table.c.study == study, table.c.number == number)
+        with self._whole(), self._telling(table, (study, number)):
+            found = self._connection.execute(update(table).where(*this).values(values))
+        if not found.rowcount:
+            raise StoreError(f"there is no round {number}")
+
+    def add_assignments(self, study: int, assignments: Iterable[Assignment]) -> int:
+        """Assignments of keys that are free, loaded in bulk; how many."""
+        return self._load(schema.assignment, (rows.assignment_row(study, a) for a in assignments))
+
+    def lease(
+        self,
+        study: int,
+        *,
+        rater: str,
+        token: str,
+        now: str,
+        until: str,
+        limit: int = 1,
+        key: Key | None = None,
+    ) -> list[Assignment]:
+        """Take open assignments of open rounds, by round and position, for a while.
+
+        Rows that somebody else is taking at this moment are passed over, not waited for.
+        """
+        rows.named(token, "lease")
+        table = schema.assignment
+        of_rater = [table.c.study == study, table.c.rater == rater, _is_open(table)]
+        if key is not None:
+            of_rater.append(at(table, study, key))
+        held = self._take(of_rater, table.c.lease == token, limit)
+        free = or_(table.c.lease.is_(None), table.c.leased_until <= now)
+        if len(held) < limit:
+            other = or_(table.c.lease.is_(None), table.c.lease != token)
+            held += self._take(of_rater, free & other, limit - len(held))
+        marked = update(table).where(*(table.c[name] == bindparam(f"_{name}") for name in _KEY))
+        if held:
+            taken = [_bound(study, one.key) for one in held]
+            self._connection.execute(marked.values(lease=token, leased_until=until), taken)
+        return [_with_lease(one, token, until) for one in held]
+
+    def release(self, study: int, key: Key, token: str) -> bool:
+        """Give a lease back; False where this token does not hold it."""
+        table = schema.assignment
+        this = (at(table, study, key), table.c.lease == token)
+        given = update(table).where(*this).values(lease=None, leased_until=None)
+        return self._connection.execute(given).rowcount == 1
+
+    def set_assignment_state(
+        self, study: int, keys: Collection[Key], state: AssignmentState
+    ) -> int:
+        """Mark assignments, ending their leases and raising their versions; how many."""
+        table = schema.assignment
+        if not keys:
+            return 0
+        marked = update(table).where(*(table.c[name] == bindparam(f"_{name}") for name in _KEY))
+        marked = marked.values(
+            state=bindparam("_state"), lease=None, leased_until=None, version=table.c.version + 1
+        )
+        each = [_bound(study, key) | {"_state": state} for key in sorted(set(keys))]
+        with self._whole(), self._telling(table, ()):
+            return int(self._connection.execute(marked, each).rowcount)
+
+    def save_draft(self, study: int, draft: Draft) -> None:
+        """Keep a draft in the place of the one before, and its version as the assignment's."""
+        table = schema.assignment
+        raised = update(table).where(at(table, study, draft.key)).values(version=draft.version)
+        row = rows.without_nul(rows.draft_row(study, draft))
+        if not self._connection.execute(raised).rowcount:
+            raise StoreError(f"there is no {rows.described('assignment', row)}")
+        self.drop_draft(study, draft.key)
+        self._load(schema.draft, [row])
+
+    def drop_draft(self, study: int, key: Key) -> None:
+        """Forget a draft."""
+        self._connection.execute(delete(schema.draft).where(at(schema.draft, study, key)))
+
+    def add_ratings(self, study: int, ratings: Iterable[Rating]) -> int:
+        """Append ratings, loaded in bulk; how many.
+
+        Raises ``Doubled`` where a key and revision, or a request, is there already.
+        """
+        return self._load(schema.rating, (rows.rating_row(study, rating) for rating in ratings))
+
+    def add_answer_rows(self, study: int, rows: Iterable[AnswerRow]) -> int:
+        """Append ratings without words that come from a table, loaded in bulk; how many.
+
+        Their requests are made from their keys, so that the same table twice is ``Doubled``.
+        """
+        hashes = dict(self.item_keys(study))
+        return self._load(
+            schema.rating, (answer_row(study, row, hashes.get(row.item, "")) for row in rows)
+        )
+
+    def log(self, study: int, entries: Iterable[Entry]) -> None:
+        """Append entries to the journal, numbered on from the last one."""
+        self._lock(study)
+        table = schema.journal
+        asked = select(func.max(table.c.number)).where(table.c.study == study)
+        last = self._connection.execute(asked).scalar() or 0
+        numbered = enumerate(entries, last + 1)
+        self._load(table, (rows.entry_row(study, number, entry) for number, entry in numbered))
+
+    def _lock(self, study: int) -> None:
+        """Let nobody else number anything in this study until the transaction ends."""
+        table = schema.study
+        this = select(table.c.id).where(table.c.id == study).with_for_update(key_share=True)
+        if self._connection.execute(this).first() is None:
+            raise StoreError(f"there is no study number {study}")
+
+    def _load(self, table: Table, rows: Iterable[rows.Row]) -> int:
+        with self._whole():
+            return self._dialect.load(self._connection, table, rows)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """All of it, or none of it and the transaction as it was."""
+        saved = self._connection.begin_nested()
+        try:
+            yield
+        except BaseException:
+            with suppress(SQLAlchemyError):  # nothing to roll back to where the connection is gone
+                saved.rollback()
+            raise
+        saved.commit()
+
+    @contextmanager
+    def _telling(self, table: Table, row: rows.Row) -> Iterator[None]:
+        """Say of a refused row what is wrong with it."""
+        try:
+            yield
+        except (SQLAlchemyError, OverflowError, UnicodeEncodeError) as error:
+            if is_refused_row(error):
+                raise refusal(driver_error(error), table, row) from error
+            raise
+
+    def _has_rubric(self, record: RubricRecord) -> bool:
+        """Whether this version is there; raises where its number is another content's."""
+        table = schema.rubric
+        numbered = (table.c.id == record.id) & (table.c.version == record.version)
+        wanted = select(table.c.hash).where(or_(table.c.hash == record.hash, numbered))
+        found = set(self._connection.execute(wanted).scalars())
+        if found and record.hash not in found:
+            raise VersionError(
+                f"rubric {record.id} {record.version} is kept with another content; "
+                "a changed rubric gets a new version"
+            )
+        return bool(found)
+
+    def _set_member(self, study: int, name: str, **values: object) -> None:
+        table = schema.member
+        this = (table.c.study == study, table.c.name == rows.named(name, "member"))
+        if not self._connection.execute(update(table).where(*this).values(values)).rowcount:
+            raise StoreError(f"there is no member {name}")
+
+    def _take(
+        self, where: list[ColumnElement[bool]], which: ColumnElement[bool], limit: int
+    ) -> list[Assignment]:
+        table = schema.assignment
+        order = [table.c[name] for name in ("round", "position", "item", "occasion")]
+        wanted = select(table).where(*where, which).order_by(*order).limit(limit)
+        return self._all(wanted.with_for_update(skip_locked=True), rows.assignment_record)
+
+
+def _is_open(table: Table) -> ColumnElement[bool]:
+    """Whether an assignment can be worked on; asked of each row, so that the index gives order."""
+    of = schema.round
+    same = (of.c.study == table.c.study, of.c.number == table.c.round, of.c.state == "open")
+    return (table.c.state == "open") & exists().where(*same)
+
+
+def _bound(study: int, key: Key) -> dict[str, Any]:
+    return {f"_{name}": value for name, value in zip(_KEY, rows.key_row(study, key), strict=True)}
+
+
+def _with_lease(one: Assignment, token: str, until: str) -> Assignment:
+    return Assignment(
+        key=one.key,
+        position=one.position,
+        state=one.state,
+        lease=token,
+        leased_until=until,
+        version=one.version,
+    )
