@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
+    from calibrant.compose import create_study, open_study
     from calibrant.core.diff import RubricDiff, diff_rubrics
     from calibrant.core.errors import (
         CalibrantError,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
         RecordError,
         RubricError,
         SourceError,
+        StoreError,
+        StudyError,
         UnknownName,
         VersionError,
     )
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from calibrant.raters.checks.signal import Signal
     from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
+    from calibrant.study.collect import Submission
+    from calibrant.study.handle import Study
 
 __version__ = "0.1.0"
 
@@ -59,6 +64,10 @@ _HOME = {
     "Scorebook": "stats.scorebook",
     "Signal": "raters.checks.signal",
     "SourceError": "core.errors",
+    "StoreError": "core.errors",
+    "Study": "study.handle",
+    "StudyError": "core.errors",
+    "Submission": "study.collect",
     "Summary": "formats.score_file",
     "UnknownName": "core.errors",
     "Verdict": "core.scoring",
@@ -66,8 +75,10 @@ _HOME = {
     "agreement": "formats.rating_files",
     "builtin_names": "formats.rubric_file",
     "check": "formats.signals",
+    "create_study": "compose",
     "diff_rubrics": "core.diff",
     "load_rubric": "formats.rubric_file",
+    "open_study": "compose",
     "parse_rubric": "formats.rubric_file",
     "read_items": "formats.items",
     "score": "core.scoring",
@@ -93,6 +104,10 @@ __all__ = [
     "Scorebook",
     "Signal",
     "SourceError",
+    "StoreError",
+    "Study",
+    "StudyError",
+    "Submission",
     "Summary",
     "UnknownName",
     "Verdict",
@@ -100,8 +115,10 @@ __all__ = [
     "agreement",
     "builtin_names",
     "check",
+    "create_study",
     "diff_rubrics",
     "load_rubric",
+    "open_study",
     "parse_rubric",
     "read_items",
     "score",

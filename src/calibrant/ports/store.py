@@ -10,7 +10,7 @@ study. Ratings and entries are appended, never changed; a store refuses anything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from calibrant.core.study import (
@@ -71,6 +71,9 @@ class Reading(Protocol):
 
     def item_keys(self, study: int) -> list[tuple[str, str]]:
         """Id and hash of every item, by position."""
+
+    def measures(self, study: int) -> dict[str, Mapping[str, int]]:
+        """What code counted in each item."""
 
     def members(self, study: int) -> list[Member]:
         """Everybody, in the order of joining."""
@@ -204,6 +207,12 @@ class Writing(Reading, Protocol):
         """Append ratings, loaded in bulk; how many.
 
         Raises ``Doubled`` where a key and revision, or a request, is there already.
+        """
+
+    def add_answer_rows(self, study: int, rows: Iterable[AnswerRow]) -> int:
+        """Append ratings without words that come from a table, loaded in bulk; how many.
+
+        Their requests are made from their keys, so that the same table twice is ``Doubled``.
         """
 
     def log(self, study: int, entries: Iterable[Entry]) -> None:

@@ -64,9 +64,18 @@ def raise_flag(
             words["evidence"] = _quoted(content, evidence)
         else:
             words["reason"] = reason_of(reason, "a flag")
-        tx.log(session.number, [session.entry("flag", item=item, body=body, words=words)])
+        round = _rating_in(tx, session, item)
+        entry = session.entry("flag", round=round, item=item, body=body, words=words)
+        tx.log(session.number, [entry])
 
     session.store.write(work)
+
+
+def _rating_in(tx: Reading, session: Session, item: str) -> int | None:
+    """The open round in which the actor rates the item: till it closes, the flag is theirs."""
+    opened = [one.number for one in tx.rounds(session.number) if one.state == "open"]
+    mine = tx.assignments(session.number, rater=session.actor, item=item)
+    return max((one.key.round for one in mine if one.key.round in opened), default=None)
 
 
 def _quoted(item: Any, evidence: Sequence[str]) -> list[str]:

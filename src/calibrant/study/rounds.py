@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from calibrant.core.errors import StudyError
+from calibrant.core.ids import content_hash
 from calibrant.core.plan import Plan, overlap_plan, planned
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import (
@@ -18,7 +19,6 @@ from calibrant.core.study import (
     Round,
     RoundKind,
 )
-from calibrant.core.ids import content_hash
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.discuss import undiscussed
 from calibrant.study.members import assigned
@@ -115,13 +115,19 @@ def _sample(rubric: Rubric, kind: RoundKind, sample: int | None) -> int | None:
         return sample
     stated = rubric.calibration.items if rubric.calibration is not None else None
     if kind == "calibration" and stated is None and rubric.phases:
-        counts = (one.items.minimum for one in rubric.phases if one.items and one.items.same_for_all)
+        counts = (
+            one.items.minimum for one in rubric.phases if one.items and one.items.same_for_all
+        )
         stated = next((one for one in counts if one), None)
     return stated or USUAL_SAMPLE
 
 
 def _chosen(
-    tx: Reading, session: Session, kind: RoundKind, items: Collection[str] | None, sample: int | None
+    tx: Reading,
+    session: Session,
+    kind: RoundKind,
+    items: Collection[str] | None,
+    sample: int | None,
 ) -> list[str]:
     known = [id for id, _ in tx.item_keys(session.number)]
     if items is not None:
@@ -166,6 +172,7 @@ def _assignments(
     plan: Plan,
     items: Sequence[str],
     panel: Iterable[Member],
+    *,
     first: dict[str, int] | None = None,
     loads: dict[str, int] | None = None,
     before: int = 0,
@@ -232,19 +239,22 @@ def extend_round(session: Session, number: int) -> int:
 @verb("lead", shows="nothing")
 def blockers(session: Session, number: int) -> list[str]:
     """What has to happen before a round may open; empty when nothing has."""
-    return session.store.read(lambda tx: _blockers(tx, session, round_numbered(tx, session, number)))
+    return session.store.read(
+        lambda tx: missing_before(tx, session, round_numbered(tx, session, number))
+    )
 
 
-def _blockers(tx: Reading, session: Session, round: Round) -> list[str]:
+def missing_before(tx: Reading, session: Session, round: Round) -> list[str]:
+    """What has to happen before a round may open."""
     rubric = rubric_of(tx, round.rubric)
     earlier = [one for one in tx.rounds(session.number) if one.state == "closed"]
     missing: list[str] = []
     if rubric.hash != current_rubric(tx, session).hash:
         missing.append("a newer version of the rubric is in force: plan the round again")
     asked = rubric.calibration
-    if asked is not None and asked.onboarding and round.kind != "onboarding":
-        if not any(one.kind == "onboarding" for one in earlier):
-            missing.append("raters look at sample ratings together first: an onboarding round")
+    together = any(one.kind == "onboarding" for one in [*earlier, round])
+    if asked is not None and asked.onboarding and not together:
+        missing.append("raters look at sample ratings together first: an onboarding round")
     if round.kind == "main" and asked is not None and asked.items:
         missing += _uncalibrated(tx, session, rubric, earlier, asked.items)
     if round.phase is not None and not phase_is_open(tx, session, round.phase):
@@ -280,7 +290,7 @@ def open_round(session: Session, number: int, *, override: str | None = None) ->
         round = round_numbered(tx, session, number)
         if round.state != "planned":
             raise StudyError(f"round {number} is {round.state} already")
-        missing = _blockers(tx, session, round)
+        missing = missing_before(tx, session, round)
         if missing and override is None:
             raise StudyError(
                 f"round {number} cannot open yet: {'; '.join(missing)} (a lead may override it, "

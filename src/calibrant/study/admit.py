@@ -1,0 +1,130 @@
+"""Judges calibrate like people: on the same items, and they do not count before they agree.
+
+A check never counts in finals of its own accord either: it measures, and people decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from calibrant.compare.agreement import AgreementReport, agreement_of_frames
+from calibrant.compare.finals import finals
+from calibrant.compare.rating_columns import Reading as TableReading
+from calibrant.core.errors import StudyError
+from calibrant.core.rubric import Rubric
+from calibrant.ports.store import Reading, Writing
+from calibrant.stats.estimate import Design
+from calibrant.study.agree import PEOPLE, below
+from calibrant.study.discuss import first_answers, lows, people
+from calibrant.study.session import (
+    Session,
+    current_rubric,
+    member_named,
+    reason_of,
+    verb,
+)
+from calibrant.study.table import answered, long_rows, rated
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Whether a judge counts from now on, and what that rests on."""
+
+    rater: str
+    admitted: bool
+    low: tuple[str, ...]
+    """Criteria on which it falls short of people's final answers."""
+    overridden: bool
+    why: str
+
+
+def admitted(tx: Reading, session: Session) -> frozenset[str]:
+    """Judges and checks that count in finals."""
+    state: dict[str, bool] = {}
+    for entry in tx.journal(session.number, kinds=("admitted",)):
+        state[str(entry.body["rater"])] = bool(entry.body["admitted"])
+    return frozenset(name for name, counts in state.items() if counts)
+
+
+@verb("lead", shows="seen")
+def admit(session: Session, rater: str, *, override: str | None = None) -> Admission:
+    """Let a judge count: it meets the rubric's targets on the calibration items, or a reason.
+
+    It is held against what people settled on, never against a consensus it was part of.
+    """
+
+    def work(tx: Writing) -> Admission:
+        member = member_named(tx, session, rater)
+        if member.kind == "HUMAN":
+            raise StudyError(f"{rater!r} is a person: people count without being admitted")
+        rubric = current_rubric(tx, session)
+        low, why = _shortfall(tx, session, rubric, rater)
+        fails = bool(low) or bool(why)
+        if fails and override is None:
+            told = why or f"agreement with people is below target on {', '.join(low)}"
+            raise StudyError(f"{rater!r} cannot count yet: {told} (a lead may override it)")
+        reason = reason_of(override or "", "an override") if fails else "meets every target"
+        body = {
+            "rater": rater,
+            "admitted": True,
+            "low": list(low),
+            "overridden": fails,
+            "rubric": rubric.hash,
+        }
+        tx.log(session.number, [session.entry("admitted", body=body, words={"reason": reason})])
+        return Admission(rater, True, tuple(low), fails, reason)
+
+    return session.store.write(work)
+
+
+@verb("lead", shows="nothing")
+def dismiss(session: Session, rater: str, *, reason: str) -> None:
+    """A judge no longer counts; what it said stays readable."""
+    why = reason_of(reason, "dismissing a judge")
+
+    def work(tx: Writing) -> None:
+        if rater not in admitted(tx, session):
+            raise StudyError(f"{rater!r} does not count as it is")
+        body = {"rater": rater, "admitted": False}
+        tx.log(session.number, [session.entry("admitted", body=body, words={"reason": why})])
+
+    session.store.write(work)
+
+
+def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tuple[list[str], str]:
+    """Criteria on which a judge falls short, or why that cannot be told."""
+    if rubric.agreement is None:
+        return [], f"{rubric.name} states no target of agreement"
+    rounds = [
+        one.number
+        for one in tx.rounds(session.number)
+        if one.state == "closed" and one.kind in ("calibration", "recalibration", "test")
+    ]
+    frame = rated(tx, session, rounds, rubric)
+    if frame.filter(pl.col("rater") == rater).is_empty():
+        return [], "it has not rated the items of a closed calibration round"
+    try:
+        return below(beside_people(frame, rubric, rater)), ""
+    except StudyError as error:
+        return [], str(error)
+
+
+def beside_people(frame: pl.DataFrame, rubric: Rubric, rater: str) -> AgreementReport:
+    """A judge held against what people's answers come to by the rubric's rule."""
+    mine = people(frame)
+    settled = finals(rubric, mine, low=lows(mine, rubric)).drop_nulls("answer")
+    theirs = first_answers(frame).filter(pl.col("rater") == rater)
+    judged = answered(long_rows(theirs, rubric))
+    table = pl.concat(
+        [
+            settled.select(
+                "item", pl.lit(PEOPLE).alias("rater"), pl.col("criterion").cast(pl.String), "answer"
+            ),
+            judged.select("item", pl.lit(rater).alias("rater"), "criterion", "answer"),
+        ]
+    )
+    if settled.is_empty() or judged.is_empty():
+        raise StudyError("there are no items on which people and the judge have both answered")
+    return agreement_of_frames([table], TableReading(rubric=rubric), "study", design=Design())

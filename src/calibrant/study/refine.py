@@ -1,0 +1,166 @@
+"""What raters stumbled over becomes the next version of the rubric, with its cause."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from calibrant.core.diff import RubricDiff, diff_rubrics
+from calibrant.core.document import version_key
+from calibrant.core.errors import StudyError, VersionError
+from calibrant.core.process import Cause
+from calibrant.core.rubric import Rubric
+from calibrant.ports.store import Reading, Writing
+from calibrant.study.discuss import disputed
+from calibrant.study.open import adoption, rubric_record
+from calibrant.study.score import verdicts_under
+from calibrant.study.session import Session, current_rubric, reason_of, rubric_of, verb
+from calibrant.study.sight import sight_of
+from calibrant.study.table import rated, seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """What a criterion has given rise to: a reason to write it anew."""
+
+    criterion: str
+    disagreements: int
+    unclear: int
+    """How often somebody marked that the rubric says too little here."""
+    questions: int
+    edge_cases: int
+    """Of items on which this criterion is disagreed about."""
+
+
+@verb("lead", "adjudicator", shows="seen")
+def troubles(session: Session) -> list[Trouble]:
+    """Criteria by how much trouble they make, the worst first."""
+
+    def work(tx: Reading) -> list[Trouble]:
+        rubric = current_rubric(tx, session)
+        sight = sight_of(tx, session)
+        apart: Counter[str] = Counter()
+        pairs: set[tuple[str, str]] = set()
+        for round in tx.rounds(session.number):
+            if round.number in sight.rounds and round.kind != "onboarding":
+                frame = seen(rated(tx, session, [round.number], rubric), sight)
+                found = disputed(frame, rubric).select("item", "criterion").rows()
+                apart.update(criterion for _, criterion in found)
+                pairs |= set(found)
+        return _ranked(tx, session, rubric, apart, pairs)
+
+    return session.store.read(work)
+
+
+def _ranked(
+    tx: Reading,
+    session: Session,
+    rubric: Rubric,
+    apart: Counter[str],
+    pairs: set[tuple[str, str]],
+) -> list[Trouble]:
+    unclear: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    edges: Counter[str] = Counter()
+    for entry in tx.journal(session.number, kinds=("discussed", "settled", "asked", "flag")):
+        if entry.kind == "asked":
+            asked[entry.criterion or ""] += 1
+        elif entry.kind == "flag" and entry.body["what"] == "edge_case":
+            edges.update(criterion for item, criterion in pairs if item == entry.item)
+        elif entry.body.get("unclear"):
+            unclear[entry.criterion or ""] += 1
+    found = [
+        Trouble(
+            criterion=name,
+            disagreements=apart[name],
+            unclear=unclear[name],
+            questions=asked[name],
+            edge_cases=edges[name],
+        )
+        for name in rubric.criterion_ids
+    ]
+    return sorted(found, key=lambda one: (-one.unclear, -one.disagreements, -one.questions))
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a new version would make of the answers there are."""
+
+    diff: RubricDiff
+    flips: pl.DataFrame
+    """Items whose verdict changes: item, before, after."""
+    ask_again: tuple[str, ...]
+    """Criteria whose stored answers no longer stand."""
+
+
+@verb("lead", shows="seen")
+def replay(session: Session, rubric: Rubric) -> Replay:
+    """Compare verdicts under the version in force and under another, on the same answers."""
+
+    def work(tx: Reading) -> Replay:
+        now = current_rubric(tx, session)
+        found = diff_rubrics(now, rubric)
+        names = ["item", "verdict"]
+        before = verdicts_under(tx, session, now).select(names)
+        after = verdicts_under(tx, session, rubric).select(names)
+        both = before.join(after, on="item", suffix="_after")
+        flips = both.filter(pl.col("verdict") != pl.col("verdict_after")).rename(
+            {"verdict": "before", "verdict_after": "after"}
+        )
+        return Replay(found, flips.sort("item"), found.ask_again)
+
+    return session.store.read(work)
+
+
+@verb("lead", shows="nothing")
+def refine(session: Session, rubric: Rubric, *, cause: Cause, text: str) -> RubricDiff:
+    """Put the next version in force, with its cause; rounds made before keep theirs.
+
+    The version number must be higher: an edit without one is refused.
+    """
+    why = reason_of(text, "a new version")
+
+    def work(tx: Writing) -> RubricDiff:
+        now = current_rubric(tx, session)
+        if rubric.id != now.id or rubric.item_type != now.item_type:
+            raise StudyError(f"this study uses {now.id}; {rubric.id} is another rubric")
+        if rubric.hash == now.hash:
+            raise StudyError(f"{rubric.name} is in force already, word for word")
+        if version_key(rubric.version) <= version_key(now.version):
+            raise VersionError(
+                f"{now.name} is in force: a changed rubric needs a higher version than "
+                f"{now.version}, not {rubric.version}"
+            )
+        allowed: Sequence[str] = now.update_causes or ()
+        if allowed and cause not in allowed:
+            raise StudyError(f"causes of this rubric's updates are {', '.join(allowed)}")
+        found = diff_rubrics(now, rubric)
+        at = session.now()
+        tx.add_rubric(rubric_record(rubric, at))
+        more = {"cause": cause, "text": why, "before": now.hash, "ask_again": list(found.ask_again)}
+        tx.log(session.number, [adoption(rubric, session.actor, at, **more)])
+        return found
+
+    return session.store.write(work)
+
+
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
+def rubric(session: Session) -> Rubric:
+    """The version in force."""
+    return session.store.read(lambda tx: current_rubric(tx, session))
+
+
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
+def versions(session: Session) -> list[tuple[Rubric, str, str]]:
+    """Every version the study has used, with the time it came in force and its cause."""
+
+    def work(tx: Reading) -> list[tuple[Rubric, str, str]]:
+        return [
+            (rubric_of(tx, str(one.body["hash"])), one.at, str(one.body.get("cause", "")))
+            for one in tx.journal(session.number, kinds=("rubric",))
+        ]
+
+    return session.store.read(work)
