@@ -1,19 +1,22 @@
-"""Rubrics that several tests share: the built-in ones, a small one, and random ones."""
+"""What several tests share: rubrics (built-in, small, random), and stores of every kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from tests import postgres
 
 from calibrant.core.rubric import Rubric
 from calibrant.formats.rubric_file import builtin_names, load_rubric
+from calibrant.ports.store import Store
 
 settings.register_profile(
     "calibrant", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
@@ -302,3 +305,47 @@ def rubrics() -> st.SearchStrategy[Rubric]:
     """Random small rubrics, and now and then a built-in one."""
     builtins = st.sampled_from([load_rubric(name) for name in builtin_names()])
     return st.one_of(_small_rubrics(), _small_rubrics(), _small_rubrics(), builtins)
+
+
+_OWNS_POSTGRES = pytest.StashKey[bool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The place for the session's PostgreSQL; it is started when a test asks for it."""
+    config.stash[_OWNS_POSTGRES] = postgres.begin_session()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if config.stash.get(_OWNS_POSTGRES, False):
+        postgres.end_session()
+
+
+@pytest.fixture
+def postgres_place() -> Iterator[str]:
+    """The address of a fresh, empty database."""
+    with postgres.fresh_database(postgres.server_url()) as place:
+        yield place
+
+
+@pytest.fixture
+def sqlite_place(tmp_path: Path) -> str:
+    """The path of a file that is not there yet."""
+    return str(tmp_path / "study.db")
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store_place(request: pytest.FixtureRequest) -> str:
+    """Each of the places where a store can be."""
+    if request.param == "memory":
+        return ":memory:"
+    return str(request.getfixturevalue(f"{request.param}_place"))
+
+
+@pytest.fixture
+def store(store_place: str) -> Iterator[Store]:
+    """An empty store of each kind."""
+    from calibrant.store.open import open_store
+
+    opened = open_store(store_place, create=True)
+    yield opened
+    opened.close()

@@ -164,7 +164,11 @@ class Sqlite:
         with engine.connect() as connection:
             raw = connection.connection.driver_connection
             assert isinstance(raw, sqlite3.Connection)
-            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            try:
+                raw.execute("PRAGMA busy_timeout = 0")
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                raw.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
 
 class Postgres:

@@ -40,37 +40,37 @@ _fast = msgspec.json.Encoder().encode
 
 def document(value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Any document as JSON; raises ``StoreError`` on what JSON cannot say."""
-    if not value:
-        return "[]" if isinstance(value, list | tuple) else "{}"
     plain = value if isinstance(value, dict | list | tuple) else dict(value)
     try:
+        data = _fast(plain)
+        if b"null" not in data:  # what it writes for numbers that are none
+            return data.decode()
+    except (TypeError, ValueError):
+        pass
+    try:
         text = _exact(plain)
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError:  # half a surrogate pair, as models write it
-                return _ascii(plain)
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, as models write it
+        return _ascii(plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"a document cannot be kept as JSON: {error}") from error
     return text
-
-
-def answers(value: Mapping[str, str]) -> str:
-    """Answers as JSON, in the order they were given."""
-    try:
-        return _fast(value if isinstance(value, dict) else dict(value)).decode()
-    except (TypeError, ValueError):
-        return document(value)
 
 
 def named(text: str, what: str) -> str:
     """A name that both databases can keep and find; raises ``StoreError`` otherwise."""
     if "\0" in text:
         raise StoreError(f"{what} {one_line(text[:80])}: the character NUL cannot be kept")
-    if len(text) > MAX_NAME_BYTES // 4 and len(text.encode("utf-8", "replace")) > MAX_NAME_BYTES:
-        raise StoreError(
-            f"{what} {one_line(text[:40])}…: longer than {MAX_NAME_BYTES} bytes; give a shorter one"
-        )
+    if len(text) > MAX_NAME_BYTES // 4 or not text.isascii():
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            raise StoreError(f"{what} {text[:80]!a}: half a character cannot be kept") from None
+        if size > MAX_NAME_BYTES:
+            shown = one_line(text[:40])
+            raise StoreError(
+                f"{what} {shown}…: longer than {MAX_NAME_BYTES} bytes; give a shorter one"
+            )
     return text
 
 
@@ -287,7 +287,7 @@ def rating_row(study: int, one: Rating) -> Row:
         named(one.request, "request"),
         one.rubric,
         one.item_hash,
-        answers(one.answers),
+        document(one.answers),
         document(one.facts),
         None if one.words is None else document(one.words),
         one.started_at,
