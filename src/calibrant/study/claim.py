@@ -142,7 +142,7 @@ def save_draft(
         need_open(tx, session, key)
         if held.state != "open":
             raise StudyError("this one is handed in: correct the rating instead")
-        need_fresh(session, held, version, token)
+        need_fresh(held, session, version, token)
         now = session.now()
         tx.lease(session.number, rater=session.actor, token=token, now=now, until=until, key=key)
         tx.save_draft(
@@ -168,7 +168,7 @@ def need_open(tx: Reading, session: Session, key: Key) -> None:
         raise StudyError(f"round {key.round} is {state}: nothing can be handed in")
 
 
-def need_fresh(session: Session, held: Assignment, version: int | None, token: str | None) -> None:
+def need_fresh(held: Assignment, session: Session, version: int | None, token: str | None) -> None:
     """Nobody else has touched the assignment since; raises ``Stale`` with what changed."""
     if version is not None and version != held.version:
         raise Stale(

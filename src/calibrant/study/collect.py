@@ -47,9 +47,9 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
         fresh: list[Rating] = []
         raised: list[Entry] = []
         for one in submissions:
-            known = tx.rating_by_request(session.number, one.request)
+            known = _handed_in(tx, session, one)
             if known is not None:
-                outcomes.append(_same(session, one, known))
+                outcomes.append(known)
                 continue
             try:
                 rating, entries = _first(tx, session, one)
@@ -71,8 +71,11 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
     return session.store.write(work)
 
 
-def _same(session: Session, submission: Submission, known: Rating) -> Rating:
-    if known.key != submission.key:
+def _handed_in(tx: Reading, session: Session, submission: Submission) -> Rating | None:
+    """What the same act of handing in became before; never anybody else's rating."""
+    own_assignment(tx, session, submission.key)
+    known = tx.rating_by_request(session.number, submission.request)
+    if known is not None and known.key != submission.key:
         raise StudyError(f"the request {submission.request!r} was used for another rating")
     return known
 
@@ -82,7 +85,7 @@ def _first(tx: Reading, session: Session, submission: Submission) -> tuple[Ratin
     need_open(tx, session, submission.key)
     if held.state == "done":
         raise Stale(f"item {held.key.item!r} is rated already: correct the rating instead")
-    need_fresh(session, held, submission.version, submission.lease)
+    need_fresh(held, session, submission.version, submission.lease)
     return _rating(tx, session, submission, revision=1)
 
 
@@ -94,10 +97,9 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
     """
 
     def work(tx: Writing) -> Rating:
-        known = tx.rating_by_request(session.number, submission.request)
+        known = _handed_in(tx, session, submission)
         if known is not None:
-            return _same(session, submission, known)
-        own_assignment(tx, session, submission.key)
+            return known
         need_open(tx, session, submission.key)
         latest = tx.rating(session.number, submission.key)
         if latest is None:
