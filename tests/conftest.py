@@ -328,6 +328,13 @@ def postgres_place() -> Iterator[str]:
 
 
 @pytest.fixture
+def second_postgres_place() -> Iterator[str]:
+    """Another one."""
+    with postgres.fresh_database(postgres.server_url()) as place:
+        yield place
+
+
+@pytest.fixture
 def sqlite_place(tmp_path: Path) -> str:
     """The path of a file that is not there yet."""
     return str(tmp_path / "study.db")

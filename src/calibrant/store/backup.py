@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def back_up(store: SqlStore, path: Path) -> None:
             Path(f"{part}{end}").unlink(missing_ok=True)
 
 
-def table_rows(connection: Connection, table: Table) -> Iterator[Row]:
+def table_rows(connection: Connection, table: Table) -> Generator[Row, None, None]:
     """Every row of a table, a part at a time, by its key."""
     wanted = select(table).order_by(*schema.key_columns(table))
     options = {"stream_results": True, "max_row_buffer": PART}
@@ -80,7 +80,8 @@ def _copy_tables(connection: Connection, part: Path) -> None:
     def fill(target: Connection) -> None:
         make_tables(target)
         for table in schema.TABLES:
-            copy.dialect.load(target, table, table_rows(connection, table))
+            with closing(table_rows(connection, table)) as rows:
+                copy.dialect.load(target, table, rows)
 
     try:
         copy.run(fill, write=True)

@@ -7,6 +7,7 @@ Everything else of the store is the same statements on both. (Their triggers are
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
@@ -181,7 +182,11 @@ class Postgres:
 
     def engine(self) -> Engine:
         """A few connections, made when they are needed."""
-        defaults = {"connect_timeout": 10, "application_name": "calibrant"}
+        defaults = {
+            "connect_timeout": 10,
+            "application_name": "calibrant",
+            "client_encoding": "utf8",
+        }
         try:
             engine = create_engine(
                 self.url,
@@ -195,6 +200,7 @@ class Postgres:
             raise StoreError(
                 "PostgreSQL needs the package psycopg; install calibrant[postgres]"
             ) from error
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # trouble is told by us
         event.listen(engine, "connect", _be_durable)
         return engine
 

@@ -68,7 +68,8 @@ def _fill(source: Connection, target: SqlStore) -> None:
             if there.execute(select(table).limit(1)).first() is not None:
                 raise StoreError(f"{target.place}: is not empty; name a new database")
         for table in schema.TABLES:
-            target.dialect.load(there, table, table_rows(source, table))
+            with closing(table_rows(source, table)) as rows:
+                target.dialect.load(there, table, rows)
         if not isinstance(target.dialect, Sqlite):
             there.exec_driver_sql(_NEXT_STUDY)
 
