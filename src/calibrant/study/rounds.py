@@ -135,24 +135,31 @@ def _chosen(
         if strange:
             raise StudyError(f"study {session.name!r} has no item {strange[0]!r}")
         return sorted(set(items))
-    rounds = {one.number: one for one in tx.rounds(session.number)}
-    taken = {
-        one.key.item
-        for number, round in rounds.items()
-        if round.kind in COUNTING
-        for one in tx.assignments(session.number, round=number)
-    }
-    pool = [id for id in known if (id in taken) == (kind == "recalibration")]
+    rounds = tx.rounds(session.number)
+    taken = _items_of(tx, session, [one for one in rounds if one.kind in COUNTING])
+    used = taken | _items_of(tx, session, [one for one in rounds if one.kind not in COUNTING])
+    pool = known
+    if kind == "main":
+        pool = [id for id in known if id not in taken]
+    elif kind == "recalibration":
+        pool = [id for id in known if id in taken]
     if sample is not None:
-        seed = [session.record.seed, kind, len(rounds)]
-        pool = sorted(pool, key=lambda id: content_hash([*seed, id]))[:sample]
+        salt = [session.record.seed, kind, len(rounds)]
+        # of practice items, those that nobody has seen come first
+        pool = sorted(pool, key=lambda id: (id in used, content_hash([*salt, id])))[:sample]
     if not pool or len(pool) < (sample or 1):
-        raise StudyError(
-            f"a {kind} round wants {sample or 'new'} items and {len(pool)} are there: add items"
-            if kind != "recalibration"
-            else f"there are {len(pool)} rated items to look back on, and {sample} are wanted"
-        )
+        told = f"a {kind} round wants {sample or 'new'} items, and there are {len(pool)}"
+        raise StudyError(told + ("" if kind == "recalibration" else ": add items"))
     return pool
+
+
+def _items_of(tx: Reading, session: Session, rounds: Iterable[Round]) -> set[str]:
+    """Items that somebody was asked to rate in these rounds."""
+    return {
+        one.key.item
+        for round in rounds
+        for one in tx.assignments(session.number, round=round.number)
+    }
 
 
 def _panel(tx: Reading, session: Session, raters: Collection[str] | None) -> list[Member]:
