@@ -529,7 +529,7 @@ def test_low_agreement_goes_through_the_loop(store: Store) -> None:
     for step in ("discuss", "clarify", "retrain"):
         with pytest.raises(StudyError, match="low in round 1"):
             study.open_round(3)
-        study.take_step("accuracy", step, note=f"did {step}")  # type: ignore[arg-type]
+        study.take_step("accuracy", step, note=f"did {step}")
     study.open_round(3)
     for name in ("ann", "bob"):
         rate_all(study, name, varied(0))

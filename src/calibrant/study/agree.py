@@ -53,9 +53,9 @@ def compared(
     frame: pl.DataFrame, rubric: Rubric, kinds: Collection[str] = ("HUMAN",)
 ) -> AgreementReport:
     """Agreement of the ratings of a frame; first occasions only, repeats are for oneself."""
-    rows = answered(long_rows(frame, rubric)).filter(
-        pl.col("kind").is_in(list(kinds)), pl.col("occasion") == 1
-    )
+    mine = frame.filter(pl.col("kind").is_in(list(kinds)), pl.col("occasion") == 1)
+    # a store gives ratings in no order, and limits are resampled from the order they stand in
+    rows = answered(long_rows(mine.sort("item", "rater", "round"), rubric))
     if rows["rater"].n_unique() < 2:
         raise StudyError("agreement takes two raters or more who rated the same items")
     table = rows.select("item", "rater", "criterion", "answer")
