@@ -17,6 +17,7 @@ from calibrant.core.answer import ERROR, NA, Abstained, Given, NotApplicable
 from calibrant.core.criterion import Criterion, RedFlag, SubQuestion
 from calibrant.core.document import holds
 from calibrant.core.errors import Fault, RecordError, UnknownName, suggestion
+from calibrant.core.ids import canonical
 from calibrant.core.item import Item
 from calibrant.core.parts import Role, parts_of
 from calibrant.core.rating import RaterKind, read_answer
@@ -72,11 +73,11 @@ class _Door:
             if name not in FIELDS:
                 self.fault(f"there is no field {str(name)[:80]!r}", "", suggestion(name, FIELDS))
         answers = self._answers(self._mapping(form, "answers"))
-        flags = tuple(self._flags(form.get("flags") or ()))
+        flags = tuple(self._flags(self._list(form.get("flags"), "flags")))
         notes = {
             name: self._text(text, f"notes.{name}") for name, text in self._named(form, "notes")
         }
-        borderline = self._borderline(form.get("borderline") or (), notes)
+        borderline = self._borderline(self._list(form.get("borderline"), "borderline"), notes)
         evidence = {
             name: self._quotes(quotes, f"evidence.{name}")
             for name, quotes in self._named(form, "evidence")
@@ -90,6 +91,7 @@ class _Door:
             name: self._text(form[name], name) for name in ("edge_case", "review") if form.get(name)
         }
         self._more_reasons(form)
+        plain = self._plain(form)
         if self.faults:
             raise RecordError(self.faults)
         facts = {
@@ -98,7 +100,7 @@ class _Door:
             "tags": tags,
             "reasons": self.reasons,
             "raised": sorted(raised),
-            **{name: form[name] for name in FACTS if form.get(name)},
+            **plain,
         }
         words |= {"notes": notes, "evidence": evidence, "sub_answers": subs, **raised}
         return Accepted(
@@ -166,7 +168,7 @@ class _Door:
 
     def _flags(self, given: Iterable[Any]) -> Iterator[RaisedFlag]:
         seen: set[str] = set()
-        for at, raw in enumerate([given] if isinstance(given, str | Mapping) else given, 1):
+        for at, raw in enumerate(given, 1):
             place = f"flags[{at}]"
             entry = raw if isinstance(raw, Mapping) else {"flag": raw}
             name = entry.get("flag", entry.get("id"))
@@ -192,10 +194,7 @@ class _Door:
 
     def _quotes(self, given: Any, place: str) -> list[str]:
         """Texts that stand in the item, as they stand there."""
-        quotes = [given] if isinstance(given, str | Mapping) else given
-        if not isinstance(quotes, Iterable):
-            self.fault("must be a text or a list of texts", place)
-            return []
+        quotes = self._list(given, place)
         texts = [one.get("text") if isinstance(one, Mapping) else one for one in quotes]
         found = [one.strip() for one in texts if isinstance(one, str) and one.strip()]
         if len(found) < len(texts):
@@ -214,6 +213,27 @@ class _Door:
         )
 
     # -- what stands beside answers
+
+    def _list(self, given: Any, place: str) -> list[Any]:
+        """One thing, or a list of them."""
+        if given is None or given in ("", [], {}):
+            return []
+        if isinstance(given, str | Mapping):
+            return [given]
+        if isinstance(given, list | tuple):
+            return list(given)
+        self.fault("must be a list", place)
+        return []
+
+    def _plain(self, form: Mapping[str, Any]) -> dict[str, Any]:
+        """Facts that are kept as they come, where JSON can hold them."""
+        found = {name: form[name] for name in FACTS if form.get(name)}
+        for name, value in found.items():
+            try:
+                canonical(value)
+            except (TypeError, ValueError, RecursionError):
+                self.fault("must be plain JSON", name)
+        return found
 
     def _mapping(self, form: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         value = form.get(name)
@@ -245,17 +265,21 @@ class _Door:
     def _tags(self, form: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         for name, given in self._named(form, "tags"):
             known = [tag.id for tag in self.rubric.criterion(name).tags]
-            for tag in given:
+            chosen = self._list(given, f"tags.{name}")
+            for tag in chosen:
                 if tag not in known:
                     hint = suggestion(str(tag), known)
                     self.fault(f"{name} has no tag {str(tag)[:60]!r}", f"tags.{name}", hint)
-            yield name, [tag for tag in known if tag in given]
+            yield name, [tag for tag in known if tag in chosen]
 
     def _sub_answers(self, form: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
         for name, given in self._named(form, "sub_answers"):
             known = {one.id: one for one in self.rubric.criterion(name).sub_questions}
             read: dict[str, str] = {}
-            for key, raw in given.items() if isinstance(given, Mapping) else ():
+            if not isinstance(given, Mapping):
+                self.fault("must be a mapping by sub-question", f"sub_answers.{name}")
+                continue
+            for key, raw in given.items():
                 place = f"sub_answers.{name}.{key}"
                 if key not in known:
                     self.fault(f"{name} has no sub-question {key!r}", place, suggestion(key, known))
