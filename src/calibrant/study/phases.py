@@ -154,7 +154,11 @@ def _move(
     wrong = states.get(phase, "waiting") != ("waiting" if state == "open" else "open")
     if missing and (wrong or override is None):
         raise StudyError(" ".join(missing) + ("" if wrong else " (A lead may override it.)"))
-    entries = [session.entry("phase", body={"phase": phase, "state": state})]
+    told: dict[str, Any] = {"phase": phase, "state": state}
+    if state == "done":  # how things stood when it ended, for good
+        closed = [one.number for one in tx.rounds(session.number) if one.state == "closed"]
+        told["snapshot"] = _snapshot(tx, session, closed)
+    entries = [session.entry("phase", body=told)]
     if missing:
         why = reason_of(override or "", "an override")
         body = {"what": f"phase {phase} {state}", "missing": list(missing)}
@@ -213,7 +217,7 @@ def check_in(
                 raise UnknownName("member", name, known)
         if not attendees:
             raise StudyError("say who attended")
-        shot = _snapshot(tx, session)
+        shot = _snapshot(tx, session, [one.number for one in tx.rounds(session.number)])
         body = {"attendees": sorted(attendees), "snapshot": shot}
         words = {"decisions": said, "actions": actions}
         tx.log(session.number, [session.entry("check_in", body=body, words=words)])
@@ -222,10 +226,11 @@ def check_in(
     return check_ins(session)[-1]
 
 
-def _snapshot(tx: Reading, session: Session) -> list[dict[str, Any]]:
+def _snapshot(tx: Reading, session: Session, among: Sequence[int]) -> list[dict[str, Any]]:
     """Targets on what is there by now, whoever may see it: it is kept, not shown."""
     rubric = current_rubric(tx, session)
-    rounds = [one.number for one in tx.rounds(session.number) if one.kind in COUNTING]
+    counting = [one.number for one in tx.rounds(session.number) if one.kind in COUNTING]
+    rounds = [one for one in counting if one in among]
     try:
         report = compared(rated(tx, session, rounds, rubric), rubric)
     except StudyError:

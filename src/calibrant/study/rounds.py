@@ -272,20 +272,25 @@ def missing_before(tx: Reading, session: Session, round: Round) -> list[str]:
 def _uncalibrated(
     tx: Reading, session: Session, rubric: Rubric, earlier: list[Round], wanted: int
 ) -> list[str]:
+    """What is missing of the calibration: everybody on the same items, and all talked over."""
     rounds = [one for one in earlier if one.kind == "calibration"]
     if not rounds:
         return [f"all raters rate the same {wanted} items first: a calibration round"]
-    rated = {
-        one.key.item
-        for one in tx.assignments(session.number, round=rounds[-1].number)
-        if one.state == "done"
-    }
-    missing = []
-    if len(rated) < wanted:
-        missing.append(f"the calibration round has {len(rated)} of {wanted} items")
-    open_ones = undiscussed(tx, session, rounds[-1]) if rubric.calibration.discuss else 0  # type: ignore[union-attr]
-    if open_ones:
-        missing.append(f"{open_ones} disagreements of round {rounds[-1].number} are not discussed")
+    done: Counter[str] = Counter()
+    for progress in tx.progress(session.number):
+        if progress.state == "done" and progress.round in {one.number for one in rounds}:
+            done[progress.rater] += progress.count
+    people = [one.name for one in raters_of(tx.members(session.number)) if one.kind == "HUMAN"]
+    missing = [
+        f"{name} has calibrated on {done[name]} of {wanted} items"
+        for name in people
+        if done[name] < wanted
+    ]
+    if rubric.calibration is not None and rubric.calibration.discuss:
+        for round in rounds:
+            waiting = undiscussed(tx, session, round)
+            if waiting:
+                missing.append(f"{waiting} disagreements of round {round.number} are not discussed")
     return missing
 
 
