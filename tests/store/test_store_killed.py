@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("killed")
 WORKERS = 8
 RATERS = 4
 ITEMS = 4000
-KILLS = 10
+KILLS = 8
 DEADLINE = 150.0
 """Seconds after which the run is given up; it takes a small part of that."""
 
@@ -144,7 +144,7 @@ def test_killed_workers_and_servers_lose_and_double_nothing(
     own_server: Cluster, tmp_path: Path
 ) -> None:
     def disturb(turn: int) -> None:
-        if turn in (2, 6):
+        if turn in (2, 5):
             own_server.kill()
             own_server.start()
 

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,7 +31,6 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from calibrant.core.errors import Doubled, StoreError
@@ -55,6 +54,7 @@ PRAGMAS = (
     "cache_size = -16000",
 )
 _WRITES = "calibrant_writes"
+_numbers = count(1)
 
 
 class Dialect(Protocol):
@@ -70,6 +70,9 @@ class Dialect(Protocol):
 
     def load(self, connection: Connection, table: Table, rows: Iterable[Row]) -> int:
         """Rows of all columns in their order, as fast as the database takes them; how many."""
+
+    def cursor(self, connection: Connection) -> Any:
+        """A cursor of the driver, which fetches plain tuples as they are asked for."""
 
     def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
         """Whether a column holds one of any number of texts."""
@@ -142,6 +145,10 @@ class Sqlite:
         finally:
             cursor.close()
 
+    def cursor(self, connection: Connection) -> Any:
+        """Every cursor is one that fetches as it is asked."""
+        return connection.connection.cursor()
+
     def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
         """The texts go as one list, however many they are."""
         listed = func.json_each(json_list(values)).table_valued("value")
@@ -207,12 +214,12 @@ class Postgres:
     def options(self, *, write: bool) -> dict[str, Any]:
         """Readers see one moment throughout; writers see what is committed, and lock."""
         if write:
-            return {"isolation_level": "READ COMMITTED"}
+            return {}
         return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
     def load(self, connection: Connection, table: Table, rows: Iterable[Row]) -> int:
         """By COPY, a part at a time, so that the refused row can be named."""
-        rows, count = iter(rows), 0
+        rows, loaded = iter(rows), 0
         raw: Any = connection.connection.driver_connection
         while part := list(islice(rows, PART)):
             try:
@@ -223,11 +230,18 @@ class Postgres:
                 if is_doubled(error) or is_refused_row(error):
                     raise refusal(error, table, _copied(error, part)) from error
                 raise
-            count += len(part)
-        return count
+            loaded += len(part)
+        return loaded
+
+    def cursor(self, connection: Connection) -> Any:
+        """One that the server keeps, under a name that no other has."""
+        raw: Any = connection.connection.driver_connection
+        return raw.cursor(name=f"calibrant_{next(_numbers)}")
 
     def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
         """The texts go as one array, however many they are."""
+        from sqlalchemy.dialects.postgresql import ARRAY
+
         return column == any_(bindparam(None, list(values), type_=ARRAY(Text)))
 
     def lock_schema(self, connection: Connection) -> None:

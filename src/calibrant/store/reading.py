@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, exists, func, select
-from sqlalchemy.engine import Result
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    func,
+    select,
+)
 
 from calibrant.core.errors import StoreError
 from calibrant.core.study import (
@@ -29,8 +40,12 @@ from calibrant.store import rows, schema
 from calibrant.store.dialect import PART, Dialect
 
 R = TypeVar("R")
+KEY = ("study", "round", "item", "rater", "occasion")
+"""What names an assignment, a draft, and a rating's revisions."""
 _BATCH = 1000
 """Records fetched at a time where they are large."""
+_answer_row: Callable[[rows.Row], AnswerRow] = partial(tuple.__new__, AnswerRow)
+"""As ``AnswerRow._make``, without counting the fields again for every row."""
 
 
 class SqlReading:
@@ -39,14 +54,15 @@ class SqlReading:
     def __init__(self, connection: Connection, dialect: Dialect) -> None:
         self._connection = connection
         self._dialect = dialect
-        self._streams: list[Result[Any]] = []
+        self._streams: list[Any] = []
         self._ended = False
 
     def end(self) -> None:
         """Close whatever was not read to its end."""
         self._ended = True
-        for result in self._streams:
-            result.close()
+        for stream in self._streams:
+            with suppress(Exception):  # a broken connection has told its own story
+                stream.close()
         self._streams.clear()
 
     def studies(self) -> list[tuple[int, StudyRecord]]:
@@ -123,8 +139,8 @@ class SqlReading:
 
     def assignment(self, study: int, key: Key) -> Assignment | None:
         """One assignment."""
-        table = schema.assignment
-        return self._one(select(table).where(at(table, study, key)), rows.assignment_record)
+        wanted = _select_at(schema.assignment)
+        return self._one(wanted, rows.assignment_record, bound(study, key))
 
     def assignments(
         self,
@@ -152,20 +168,17 @@ class SqlReading:
 
     def draft(self, study: int, key: Key) -> Draft | None:
         """What is saved of a rating not yet handed in."""
-        table = schema.draft
-        return self._one(select(table).where(at(table, study, key)), rows.draft_record)
+        return self._one(_select_at(schema.draft), rows.draft_record, bound(study, key))
 
     def rating(self, study: int, key: Key) -> Rating | None:
         """The revision that counts."""
-        table = schema.rating
-        wanted = select(table).where(at(table, study, key))
-        return self._one(wanted.order_by(table.c.revision.desc()).limit(1), rows.rating_record)
+        wanted = _last_revision()
+        return self._one(wanted, rows.rating_record, bound(study, key))
 
     def rating_by_request(self, study: int, request: str) -> Rating | None:
         """What an act of handing in became."""
-        table = schema.rating
-        wanted = select(table).where(table.c.study == study, table.c.request == _asked(request))
-        return self._one(wanted, rows.rating_record)
+        asked = {"study": study, "request": _asked(request)}
+        return self._one(_by_request(), rows.rating_record, asked)
 
     def ratings(
         self,
@@ -193,8 +206,17 @@ class SqlReading:
         wanted = wanted.where(table.c.study == study, _counts(table))
         if rounds is not None:
             wanted = wanted.where(table.c.round.in_(sorted(set(rounds))))
-        for part in self._parts(wanted, PART):
-            yield list(map(AnswerRow._make, part))
+        text = str(
+            wanted.compile(self._connection, compile_kwargs={"literal_binds": True})
+        )  # nothing but numbers is asked for
+        self._look()
+        cursor = self._dialect.cursor(self._connection)
+        self._streams.append(cursor)
+        cursor.execute(text)
+        while part := cursor.fetchmany(PART):
+            yield list(map(_answer_row, part))
+            self._look()
+        cursor.close()
 
     def journal(
         self,
@@ -215,8 +237,13 @@ class SqlReading:
     def _all(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> list[R]:
         return [record(tuple(row)) for row in self._connection.execute(wanted)]
 
-    def _one(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> R | None:
-        row = self._connection.execute(wanted).first()
+    def _one(
+        self,
+        wanted: Select[Any],
+        record: Callable[[rows.Row], R],
+        asked: Mapping[str, Any] | None = None,
+    ) -> R | None:
+        row = self._connection.execute(wanted, asked).first()
         return None if row is None else record(tuple(row))
 
     def _stream(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> Iterator[R]:
@@ -226,39 +253,53 @@ class SqlReading:
 
     def _parts(self, wanted: Select[Any], size: int) -> Iterator[Sequence[rows.Row]]:
         """Rows a part at a time; the database keeps the rest until it is asked for."""
-        if self._ended:
-            raise StoreError("what a transaction reads is read before it ends; make a list of it")
+        self._look()
         options = {"stream_results": True, "max_row_buffer": size}
         result = self._connection.execute(wanted, execution_options=options)
         self._streams.append(result)
-        try:
-            for part in result.partitions(size):
-                yield part
-                if self._ended:
-                    raise StoreError("the transaction ended while it was read; make a list of it")
-        finally:
-            result.close()
-            if result in self._streams:
-                self._streams.remove(result)
+        for part in result.partitions(size):
+            yield part
+            self._look()
+        self._streams.remove(result)
+
+    def _look(self) -> None:
+        if self._ended:
+            raise StoreError("what a transaction reads is read before it ends; make a list of it")
 
 
-def at(table: Table, study: int, key: Key) -> ColumnElement[bool]:
-    """The rows of one key."""
-    return and_(
-        table.c.study == study,
-        table.c.round == key.round,
-        table.c.item == _asked(key.item),
-        table.c.rater == _asked(key.rater),
-        table.c.occasion == key.occasion,
-    )
+@cache
+def at(table: Table) -> ColumnElement[bool]:
+    """The rows of one key, which is ``bound`` when it is asked for."""
+    return and_(*(table.c[name] == bindparam(f"_{name}") for name in KEY))
+
+
+def bound(study: int, key: Key) -> dict[str, Any]:
+    """A key, as statements ask for it."""
+    names = (study, key.round, _asked(key.item), _asked(key.rater), key.occasion)
+    return {f"_{name}": value for name, value in zip(KEY, names, strict=True)}
+
+
+@cache
+def _select_at(table: Table) -> Select[Any]:
+    return select(table).where(at(table))
+
+
+@cache
+def _last_revision() -> Select[Any]:
+    return _select_at(schema.rating).order_by(schema.rating.c.revision.desc()).limit(1)
+
+
+@cache
+def _by_request() -> Select[Any]:
+    table = schema.rating
+    this = (table.c.study == bindparam("study"), table.c.request == bindparam("request"))
+    return select(table).where(*this)
 
 
 def _counts(table: Table) -> ColumnElement[bool]:
     """Whether a rating is the last revision; the few later ones have an index of their own."""
     later = table.alias("later")
-    same = [
-        later.c[name] == table.c[name] for name in ("study", "round", "item", "rater", "occasion")
-    ]
+    same = [later.c[name] == table.c[name] for name in KEY]
     return ~exists().where(*same, later.c.revision > 1, later.c.revision > table.c.revision)
 
 

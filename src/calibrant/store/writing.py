@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from itertools import product
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import (
+    Integer,
+    Select,
+    Table,
+    Text,
+    Update,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from calibrant.core.errors import Doubled, StoreError, VersionError
@@ -26,11 +41,9 @@ from calibrant.core.study import (
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema
 from calibrant.store.dialect import refusal
-from calibrant.store.reading import SqlReading, at
+from calibrant.store.reading import SqlReading, at, bound
 from calibrant.store.rows import answer_row
 from calibrant.store.trouble import driver_error, is_refused_row
-
-_KEY = ("study", "round", "item", "rater", "occasion")
 
 
 class SqlWriting(SqlReading):
@@ -139,57 +152,53 @@ class SqlWriting(SqlReading):
 
         Rows that somebody else is taking at this moment are passed over, not waited for.
         """
-        rows.named(token, "lease")
-        table = schema.assignment
-        of_rater = [table.c.study == study, table.c.rater == rater, _is_open(table)]
-        if key is not None:
-            of_rater.append(at(table, study, key))
-        held = self._take(of_rater, table.c.lease == token, limit)
-        free = or_(table.c.lease.is_(None), table.c.leased_until <= now)
-        if len(held) < limit:
-            other = or_(table.c.lease.is_(None), table.c.lease != token)
-            held += self._take(of_rater, free & other, limit - len(held))
-        marked = update(table).where(*(table.c[name] == bindparam(f"_{name}") for name in _KEY))
+        asked: dict[str, Any] = {"study": study, "rater": rater, "now": now}
+        asked |= {"token": rows.named(token, "lease")}
+        asked |= bound(study, key) if key is not None else {}
+        rounds = list(self._connection.execute(_open_rounds(), asked).scalars())
+        held: list[Assignment] = []
+        for which, number in product(("held", "free"), rounds):
+            if len(held) < limit:
+                wanted = _takeable(which, keyed=key is not None)
+                some = asked | {"number": number, "most": limit - len(held)}
+                found = self._connection.execute(wanted, some)
+                held += [rows.assignment_record(tuple(row)) for row in found]
         if held:
-            taken = [_bound(study, one.key) for one in held]
-            self._connection.execute(marked.values(lease=token, leased_until=until), taken)
-        return [_with_lease(one, token, until) for one in held]
+            taken = [bound(study, one.key) | {"_token": token, "_until": until} for one in held]
+            self._connection.execute(_leasing(), taken)
+        return [replace(one, lease=token, leased_until=until) for one in held]
 
     def release(self, study: int, key: Key, token: str) -> bool:
         """Give a lease back; False where this token does not hold it."""
         table = schema.assignment
-        this = (at(table, study, key), table.c.lease == token)
+        this = (at(table), table.c.lease == rows.named(token, "lease"))
         given = update(table).where(*this).values(lease=None, leased_until=None)
-        return self._connection.execute(given).rowcount == 1
+        return self._connection.execute(given, bound(study, key)).rowcount == 1
 
     def set_assignment_state(
         self, study: int, keys: Collection[Key], state: AssignmentState
     ) -> int:
         """Mark assignments, ending their leases and raising their versions; how many."""
-        table = schema.assignment
         if not keys:
             return 0
-        marked = update(table).where(*(table.c[name] == bindparam(f"_{name}") for name in _KEY))
-        marked = marked.values(
-            state=bindparam("_state"), lease=None, leased_until=None, version=table.c.version + 1
-        )
-        each = [_bound(study, key) | {"_state": state} for key in sorted(set(keys))]
-        with self._whole(), self._telling(table, ()):
-            return int(self._connection.execute(marked, each).rowcount)
+        each = [bound(study, key) | {"_state": state} for key in sorted(set(keys))]
+        with self._whole(), self._telling(schema.assignment, ()):
+            return int(self._connection.execute(_marking(), each).rowcount)
 
     def save_draft(self, study: int, draft: Draft) -> None:
         """Keep a draft in the place of the one before, and its version as the assignment's."""
         table = schema.assignment
-        raised = update(table).where(at(table, study, draft.key)).values(version=draft.version)
+        raised = update(table).where(at(table)).values(version=draft.version)
         row = rows.without_nul(rows.draft_row(study, draft))
-        if not self._connection.execute(raised).rowcount:
+        if not self._connection.execute(raised, bound(study, draft.key)).rowcount:
             raise StoreError(f"there is no {rows.described('assignment', row)}")
         self.drop_draft(study, draft.key)
         self._load(schema.draft, [row])
 
     def drop_draft(self, study: int, key: Key) -> None:
         """Forget a draft."""
-        self._connection.execute(delete(schema.draft).where(at(schema.draft, study, key)))
+        this = delete(schema.draft).where(at(schema.draft))
+        self._connection.execute(this, bound(study, key))
 
     def add_ratings(self, study: int, ratings: Iterable[Rating]) -> int:
         """Append ratings, loaded in bulk; how many.
@@ -269,32 +278,52 @@ class SqlWriting(SqlReading):
         if not self._connection.execute(update(table).where(*this).values(values)).rowcount:
             raise StoreError(f"there is no member {name}")
 
-    def _take(
-        self, where: list[ColumnElement[bool]], which: ColumnElement[bool], limit: int
-    ) -> list[Assignment]:
-        table = schema.assignment
-        order = [table.c[name] for name in ("round", "position", "item", "occasion")]
-        wanted = select(table).where(*where, which).order_by(*order).limit(limit)
-        return self._all(wanted.with_for_update(skip_locked=True), rows.assignment_record)
+
+@cache
+def _open_rounds() -> Select[Any]:
+    table = schema.round
+    this = (table.c.study == bindparam("study"), table.c.state == "open")
+    return select(table.c.number).where(*this).order_by(table.c.number)
 
 
-def _is_open(table: Table) -> ColumnElement[bool]:
-    """Whether an assignment can be worked on; asked of each row, so that the index gives order."""
-    of = schema.round
-    same = (of.c.study == table.c.study, of.c.number == table.c.round, of.c.state == "open")
-    return (table.c.state == "open") & exists().where(*same)
+@cache
+def _takeable(which: str, *, keyed: bool) -> Select[Any]:
+    """Open assignments of a round: those a token holds, or those that nobody else does.
 
-
-def _bound(study: int, key: Key) -> dict[str, Any]:
-    return {f"_{name}": value for name, value in zip(_KEY, rows.key_row(study, key), strict=True)}
-
-
-def _with_lease(one: Assignment, token: str, until: str) -> Assignment:
-    return Assignment(
-        key=one.key,
-        position=one.position,
-        state=one.state,
-        lease=token,
-        leased_until=until,
-        version=one.version,
+    Each way has an index that gives them by position, so that the first ones are found without
+    looking at the rest. What others are taking at this moment is passed over.
+    """
+    table, token = schema.assignment, bindparam("token", type_=Text)
+    wanted = select(table).where(
+        table.c.study == bindparam("study"),
+        table.c.rater == bindparam("rater"),
+        table.c.state == "open",
+        table.c.round == bindparam("number"),
     )
+    if which == "held":
+        wanted = wanted.where(table.c.lease == token)
+    else:
+        over = (table.c.lease != token) & (table.c.leased_until <= bindparam("now"))
+        wanted = wanted.where(or_(table.c.lease.is_(None), over))
+    if keyed:
+        wanted = wanted.where(at(table))
+    wanted = wanted.order_by(table.c.position).limit(bindparam("most", type_=Integer))
+    return wanted.with_for_update(skip_locked=True)
+
+
+@cache
+def _leasing() -> Update:
+    table = schema.assignment
+    values: dict[str, Any] = {"lease": bindparam("_token"), "leased_until": bindparam("_until")}
+    return update(table).where(at(table)).values(values)
+
+
+@cache
+def _marking() -> Update:
+    table = schema.assignment
+    values: dict[str, Any] = {
+        "lease": None,
+        "leased_until": None,
+        "version": table.c.version + 1,
+    }
+    return update(table).where(at(table)).values(state=bindparam("_state"), **values)

@@ -183,7 +183,7 @@ def _assignments() -> None:
     op.create_index(
         "ix_assignment_lease",
         "assignment",
-        ["study", "lease"],
+        ["study", "lease", "rater", "state", "round", "position"],
         sqlite_where=held,
         postgresql_where=held,
     )
