@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
-    from calibrant.compose import create_study, open_study
+    from calibrant.compose import (
+        create_study,
+        export_study,
+        export_tables,
+        import_study,
+        open_study,
+        verify_bundle,
+    )
     from calibrant.core.diff import RubricDiff, diff_rubrics
     from calibrant.core.errors import (
         CalibrantError,
@@ -77,6 +84,9 @@ _HOME = {
     "check": "formats.signals",
     "create_study": "compose",
     "diff_rubrics": "core.diff",
+    "export_study": "compose",
+    "export_tables": "compose",
+    "import_study": "compose",
     "load_rubric": "formats.rubric_file",
     "open_study": "compose",
     "parse_rubric": "formats.rubric_file",
@@ -84,6 +94,7 @@ _HOME = {
     "score": "core.scoring",
     "score_file": "formats.score_file",
     "score_table": "formats.frames",
+    "verify_bundle": "compose",
 }
 
 __all__ = [
@@ -117,6 +128,9 @@ __all__ = [
     "check",
     "create_study",
     "diff_rubrics",
+    "export_study",
+    "export_tables",
+    "import_study",
     "load_rubric",
     "open_study",
     "parse_rubric",
@@ -124,6 +138,7 @@ __all__ = [
     "score",
     "score_file",
     "score_table",
+    "verify_bundle",
 ]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
+    from calibrant.formats.bundle_write import Written
     from calibrant.study.handle import Study
 
 
@@ -55,3 +58,120 @@ def create_study(
         seed=seed,
     )
     return Study(made.store, made.number, made.record, made.actor, made.clock)
+
+
+# -- leaving, and coming back
+
+
+def export_study(
+    study: Study,
+    path: str | Path,
+    *,
+    pseudonyms: bool = False,
+    on_record: Callable[[int], None] | None = None,
+) -> Written:
+    """Write everything a study holds to a bundle: a folder, or an archive where it ends in .zip.
+
+    Plain files with checksums, and one hash that ``import_study`` gives back on either database.
+    Only a lead takes everything; one who rates, once all their rounds are closed. With
+    ``pseudonyms`` members go by other names, and the bundle has a hash of its own.
+    """
+    from calibrant import __version__
+    from calibrant.core.study import time_text
+    from calibrant.formats.bundle_write import check_target, write_bundle
+
+    place = Path(path)
+    check_target(place)
+    _ready(study, pseudonyms)
+    return study.contents(
+        lambda contents, tables: write_bundle(
+            contents,
+            tables,
+            place,
+            exported_at=time_text(study.clock()),
+            version=__version__,
+            on_record=on_record or _unheard,
+        ),
+        pseudonyms=pseudonyms,
+    )
+
+
+def export_tables(
+    study: Study, path: str | Path, *, wide: bool = False, pseudonyms: bool = False
+) -> Path:
+    """Write ratings, finals, verdicts, flags and the journal for people: a folder, .xlsx or .csv.
+
+    ``wide`` gives each rater a column. No cell is run by a spreadsheet.
+    """
+    from calibrant.formats.study_tables import check_tables, write_tables
+
+    place = Path(path)
+    check_tables(place)
+    _ready(study, pseudonyms)
+    return study.contents(
+        lambda contents, tables: write_tables(contents, tables, place, wide=wide),
+        pseudonyms=pseudonyms,
+    )
+
+
+def _unheard(count: int) -> None:
+    """Nobody waits to be told."""
+
+
+def _ready(study: Study, pseudonyms: bool) -> None:
+    """Where pseudonyms are wanted, keep a key for them; whoever may not look is refused first."""
+    if pseudonyms:
+        import secrets
+
+        study.contents(lambda contents, tables: None)
+        study.keep_pseudonyms(secrets.token_hex(32))
+
+
+def verify_bundle(
+    path: str | Path, on_record: Callable[[int], None] | None = None
+) -> dict[str, object]:
+    """Prove that a bundle is whole and makes a study; what its manifest says of it.
+
+    Raises ``SourceError`` where a file is missing or was changed, and ``RecordError`` with every
+    record that does not fit.
+    """
+    from calibrant.formats.bundle_read import verified
+
+    with verified(Path(path), on_record or _unheard) as found:
+        manifest = found.manifest
+        return {
+            "study": manifest.study.name,
+            "hash": manifest.hash,
+            "pseudonymous": manifest.pseudonymous,
+            "exported_at": manifest.exported_at,
+            "calibrant": manifest.calibrant,
+            "counts": dict(manifest.counts),
+        }
+
+
+def import_study(
+    place: str,
+    path: str | Path,
+    *,
+    name: str | None = None,
+    on_record: Callable[[int], None] | None = None,
+) -> Study:
+    """The study of a bundle, put into the database at ``place``; all of it, or nothing.
+
+    The bundle is verified first. A name that is taken is refused; ``name`` gives another.
+    """
+    from calibrant.formats.bundle_read import verified
+    from calibrant.store.open import open_store
+    from calibrant.study.handle import Study
+    from calibrant.study.open import enter
+    from calibrant.study.restore import restore
+
+    with verified(Path(path), on_record or _unheard) as found:
+        store = open_store(place, create=True)
+        try:
+            kept = restore(store, found.contents, name=name, unchanged=found.unchanged)
+            entered = enter(store, kept, actor=None, clock=now)
+        except BaseException:
+            store.close()
+            raise
+    return Study(entered.store, entered.number, entered.record, entered.actor, entered.clock)

@@ -25,6 +25,7 @@ from calibrant.core.plan import Plan
 from calibrant.core.study import Key
 from calibrant.ports.store import Store
 from calibrant.store.open import open_store
+from calibrant.study.contents import Contents, Tables
 from calibrant.study.session import VERBS, Session
 
 WORDS = {"ann": "APPLE", "bob": "ZEBRA", "leo": "LEMUR", "gpt": "QUOKKA", "rules": "WOMBAT"}
@@ -136,6 +137,14 @@ STATES: dict[str, Callable[[], Study]] = {
     "own rating in": lambda: own_in(begun()),
     "closed": lambda: closed(own_in(begun())),
 }
+
+
+def everything(contents: Contents, tables: Tables) -> list[Any]:
+    streams = (contents.ratings(), contents.journal(), contents.assignments(), contents.items())
+    found: list[Any] = [one for stream in streams for one in stream]
+    return [*found, *tables.ratings(), tables.finals(), tables.verdicts()]
+
+
 BOBS = Key(round=1, item=ITEM, rater="bob")
 CALLS: dict[str, Callable[[Study], Any]] = {
     "acknowledge": lambda s: s.acknowledge(),
@@ -151,6 +160,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "check_ins": lambda s: s.check_ins(),
     "claim": lambda s: s.claim(token="t", limit=5),
     "close_round": lambda s: s.close_round(99),
+    "contents": lambda s: s.contents(everything),
     "correct": lambda s: s.correct(Submission(key=BOBS, form=form("ann"), request="r"), revision=1),
     "decide_flag": lambda s: s.decide_flag(999, confirm=True, reason="seen"),
     "discuss": lambda s: s.discuss(1, ITEM, "first", outcome="ok", participants=["lena"]),
@@ -167,6 +177,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     ),
     "items": lambda s: s.items(),
     "journal": lambda s: s.journal(),
+    "keep_pseudonyms": lambda s: s.keep_pseudonyms("0" * 32),
     "keep_guidelines": lambda s: s.keep_guidelines(reason="clear enough"),
     "leave": lambda s: s.leave("nobody", reason="x"),
     "lessons": lambda s: s.lessons(),

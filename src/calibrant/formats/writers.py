@@ -7,6 +7,7 @@ spreadsheet would run as a formula are written as text.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,26 +20,30 @@ from polars.io.plugins import register_io_source
 from calibrant.core.errors import SourceError
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
-FORMULA = r"^\s*[=+\-@]|^[\t\r\n]"
-"""How a cell begins that a spreadsheet takes for a formula."""
+FORMULA = r"^'*(?:\s*[=+\-@]|[\t\r\n])"
+"""How a cell begins that a spreadsheet takes for a formula; it is written with ' before it.
+
+One that begins so behind ' gets one more, so that taking one away from any cell that matches and
+begins with ' gives back what was written (``unquoted``).
+"""
 
 
 def write_frames(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
     """Write all frames to one file; on any error no file is left and an old one stays."""
     writer = _writer(path)
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         writer(iter(frames), schema, temporary)
 
 
 def write_line_file(lines: Iterable[pl.Series], path: Path) -> None:
     """Write texts that are lines already to one file, whole or not at all."""
-    with _replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         write_lines(lines, file)
 
 
 def write_document(data: bytes, path: Path) -> None:
     """Write one document, whole or not at all."""
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         temporary.write_bytes(data)
 
 
@@ -62,7 +67,7 @@ def _writer(path: Path) -> Callable[[Iterator[pl.DataFrame], pl.Schema, Path], N
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """A temporary file beside ``path`` that takes its place at the end."""
     temporary: Path | None = None
     try:
@@ -128,9 +133,16 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
                 frame.insert_column(at + offset, field.alias(f"{name}.{field.name}"))
     frame = frame.with_columns(pl.selectors.list().list.join(";"))
     frame = frame.with_columns(pl.selectors.enum().cast(pl.String))
+    frame = frame.rename(lambda name: f"'{name}" if re.match(FORMULA, name) else name)
     text = pl.col(pl.String)
     unsafe = text.str.contains(FORMULA)
     return frame.with_columns(pl.when(unsafe).then("'" + text).otherwise(text).name.keep())
+
+
+def unquoted(cell: str) -> str:
+    """What a cell said before it was made safe."""
+    quoted = cell.startswith("'") and pl.Series([cell]).str.contains(FORMULA).item()
+    return cell[1:] if quoted else cell
 
 
 def _write_parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> None:

@@ -13,12 +13,14 @@ from calibrant.study import (
     agree,
     claim,
     collect,
+    contents,
     discuss,
     flags,
     intake,
     loads,
     members,
     phases,
+    pseudonyms,
     recalibrate,
     refine,
     rounds,
@@ -95,4 +97,6 @@ class Study(Session):
     lessons = phases.lessons
     phases = phases.phases
     journal = status.journal
+    contents = contents.contents
+    keep_pseudonyms = pseudonyms.keep_pseudonyms
     status = status.status

@@ -69,7 +69,9 @@ def _record(session: Session, item: Item, known: dict[str, str]) -> ItemRecord |
         raise StudyError(
             f"item {item.id!r} is a {item.kind}; this study judges {session.record.item_type}s"
         )
-    content = item.hash
+    text = item_text(item)
+    kept = item_of(item.kind, item.id, text)  # 5 and Decimal("5") are one content
+    content = kept.hash
     if known.get(item.id, content) != content:
         raise StudyError(f"item {item.id!r} is here already with another content; rename it")
     if item.id in known:
@@ -80,8 +82,8 @@ def _record(session: Session, item: Item, known: dict[str, str]) -> ItemRecord |
         hash=content,
         kind=item.kind,
         position=len(known),
-        measures=item.measures(),
-        content=item_text(item),
+        measures=kept.measures(),
+        content=text,
         source=canonical(item.more) if item.more else None,
     )
 

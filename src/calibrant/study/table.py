@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import polars as pl
 
 from calibrant.core.answer import ERROR
 from calibrant.core.diff import diff_rubrics
+from calibrant.core.rating import RaterKind
 from calibrant.core.rubric import Rubric
 from calibrant.ports.store import AnswerRow, Reading
 from calibrant.study.session import Session, rubric_of, verb
@@ -50,6 +51,20 @@ def rated(tx: Reading, session: Session, rounds: Collection[int], rubric: Rubric
         .with_columns(pl.lit(None, pl.String).alias(name) for name in rubric.criterion_ids)
     )
     frame = pl.concat(frames) if frames else empty
+    return _with_kinds(frame, kinds)
+
+
+def answer_frames(tx: Reading, session: Session) -> Iterator[tuple[str, pl.DataFrame]]:
+    """All ratings that count, in parts of one version each, with a column for each criterion."""
+    kinds = {one.name: one.kind for one in tx.members(session.number)}
+    for part in tx.answer_rows(session.number):
+        rows = pl.DataFrame(part, schema=_ROW, orient="row")
+        for (version,), group in rows.group_by("rubric", maintain_order=True):
+            rubric = rubric_of(tx, str(version))
+            yield str(version), _with_kinds(_with_answers(group, rubric, rubric), kinds)
+
+
+def _with_kinds(frame: pl.DataFrame, kinds: dict[str, RaterKind]) -> pl.DataFrame:
     return frame.with_columns(
         pl.col("rater")
         .replace_strict(kinds, default="HUMAN", return_dtype=pl.String)
