@@ -1,11 +1,11 @@
 """A worker that leases, rates and hands in until nothing is open, and may be killed at any time.
 
-It is run as a program of its own: place, study, rater, name, file of acknowledgements.
+It is a process of its own, forked from one that has loaded everything already.
 """
 
 from __future__ import annotations
 
-import sys
+import os
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,11 @@ BATCH = 25
 LEASE = timedelta(seconds=3)
 
 
-def work(place: str, study: int, rater: str, name: str, acknowledged: Path) -> None:
+def work(place: str, study: int, rater: str, name: str, folder: Path) -> None:
+    """Tell what is acknowledged and what goes wrong in files of one's own."""
+    errors = os.open(folder / f"{name}.err", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    os.dup2(errors, 2)
+    acknowledged = folder / f"{name}.ok"
     store = open_store(place, patience=50)
     with acknowledged.open("a", encoding="utf-8") as told:
 
@@ -66,8 +70,3 @@ def rating(one: Assignment, name: str) -> Rating:
         words={"note": "n" * 50},
         submitted_at="2026-03-02T09:30:00.000000Z",
     )
-
-
-if __name__ == "__main__":
-    place, study, rater, name, acknowledged = sys.argv[1:]
-    work(place, int(study), rater, name, Path(acknowledged))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
+import multiprocessing
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-from tests.postgres import Cluster
+from tests.postgres import Cluster, alone
+from tests.store import kill_worker
 from tests.store.store_kit import a_key, a_member, a_round, a_rubric, a_study, an_item
 
 from calibrant.core.study import Assignment, Progress
 from calibrant.ports.store import Writing
 from calibrant.store.open import open_store
 
-ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.xdist_group("killed")
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([kill_worker.__name__, "psycopg", "sqlalchemy.dialects.postgresql"])
 WORKERS = 8
 RATERS = 4
 ITEMS = 4000
@@ -54,25 +54,20 @@ class Workers:
         self.started = 0
         self.processes = [self.start(number) for number in range(WORKERS)]
 
-    def start(self, number: int) -> subprocess.Popen[bytes]:
+    def start(self, number: int) -> BaseProcess:
         self.started += 1
         name = f"w{self.started}"
-        words = [self.place, str(self.study), f"r{number % RATERS}", name]
-        program = [sys.executable, "-m", "tests.store.kill_worker"]
-        with (self.folder / f"{name}.err").open("wb") as errors:
-            return subprocess.Popen(
-                [*program, *words, str(self.folder / f"{name}.ok")],
-                cwd=ROOT,
-                stderr=errors,
-                env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
-            )
+        words = (self.place, self.study, f"r{number % RATERS}", name, self.folder)
+        process = FORKS.Process(target=kill_worker.work, args=words)
+        process.start()
+        return process
 
     def kill(self, number: int) -> None:
         """Kill one in the middle of things, and put another in its place."""
         process = self.processes[number]
-        if process.poll() is None:
+        if process.is_alive():
             process.kill()
-            process.wait()
+            process.join()
             self.processes[number] = self.start(number)
 
     def done(self) -> int:
@@ -81,11 +76,12 @@ class Workers:
     def finish(self, until: float) -> None:
         try:
             for process in self.processes:
-                assert process.wait(timeout=max(until - time.monotonic(), 1)) == 0, self.errors()
+                process.join(timeout=max(until - time.monotonic(), 1))
+                assert process.exitcode == 0, self.errors()
         finally:
             for process in self.processes:
                 process.kill()
-                process.wait()
+                process.join()
 
     def errors(self) -> str:
         return "".join(path.read_text() for path in sorted(self.folder.glob("*.err")))
@@ -109,7 +105,7 @@ def run(place: str, folder: Path, disturb: Callable[[int], None]) -> None:
     total = RATERS * ITEMS
     for turn in range(KILLS):
         while workers.done() < total * (turn + 1) // (KILLS + 2) and time.monotonic() < until:
-            assert any(process.poll() is None for process in workers.processes), workers.errors()
+            assert any(process.is_alive() for process in workers.processes), workers.errors()
             time.sleep(0.02)
         workers.kill(chance.randrange(WORKERS))
         disturb(turn)
@@ -128,6 +124,12 @@ def run(place: str, folder: Path, disturb: Callable[[int], None]) -> None:
 
 def test_killed_workers_lose_and_double_nothing_in_a_file(tmp_path: Path) -> None:
     run(str(tmp_path / "study.db"), tmp_path, lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def one_at_a_time() -> Iterator[None]:
+    with alone("killed"):
+        yield
 
 
 @pytest.fixture
