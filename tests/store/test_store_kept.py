@@ -117,7 +117,8 @@ def test_redacted_words_are_not_left_in_the_file(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "s.db"), create=True)
     study = store.write(begin)
     secret = "the unmistakable secret"
-    store.write(lambda w: w.add_items(study, [an_item(9, content=secret, source=secret)]))
+    large = f"{secret} " * 2000  # fills pages that are free afterwards
+    store.write(lambda w: w.add_items(study, [an_item(9, content=large, source=large)]))
     store.write(lambda w: w.add_ratings(study, [a_rating("i9", words={"quote": secret})]))
     store.write(lambda w: w.log(study, [an_entry(item="i9", words={"quote": secret})]))
     store.write(lambda w: w.redact_item(study, "i9"))

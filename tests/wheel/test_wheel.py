@@ -56,6 +56,7 @@ def test_the_wheel_carries_data_types_and_licence(wheel: Path) -> None:
         "calibrant/rubrics/ai-response.yaml",
         "calibrant/formats/starter.yaml",
         "calibrant/formats/handbook.css",
+        "calibrant/store/migrations/versions/m0001_first.py",
     ):
         assert wanted in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
