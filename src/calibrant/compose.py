@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
+    from calibrant.core.study import StudyRecord
     from calibrant.formats.bundle_write import Written
     from calibrant.study.handle import Study
 
@@ -58,6 +59,57 @@ def create_study(
         seed=seed,
     )
     return Study(made.store, made.number, made.record, made.actor, made.clock)
+
+
+def studies(place: str) -> list[StudyRecord]:
+    """All studies kept at ``place``, in the order in which they were begun."""
+    from calibrant.store.open import open_store
+
+    store = open_store(place)
+    try:
+        return [record for _, record in store.read(lambda tx: tx.studies())]
+    finally:
+        store.close()
+
+
+def back_up(place: str, path: Path) -> None:
+    """Everything kept at ``place``, as of one moment, in a new file."""
+    from calibrant.store.backup import back_up as copy
+    from calibrant.store.open import open_store
+
+    store = open_store(place)
+    try:
+        copy(store, path)
+    finally:
+        store.close()
+
+
+def restore(place: str, path: Path) -> None:
+    """What a backup holds, in an empty database at ``place``."""
+    from calibrant.store.restore import restore as fill
+
+    fill(place, path)
+
+
+def examine(place: str) -> list[str]:
+    """What is not in order with the database at ``place``, in sentences."""
+    from calibrant.store.doctor import examine as look_over
+    from calibrant.store.open import open_store
+
+    store = open_store(place)
+    try:
+        return look_over(store)
+    finally:
+        store.close()
+
+
+def shown_place(place: str) -> str:
+    """A place as it may be shown: a file with its whole path, a server without its password."""
+    from calibrant.store.open import read_place
+
+    _, shown = read_place(place)
+    is_file = "://" not in shown and shown != ":memory:"
+    return str(Path(shown).absolute()) if is_file else shown
 
 
 # -- leaving, and coming back

@@ -175,6 +175,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "import_ratings": lambda s: s.import_ratings(
         pl.DataFrame({"item": [ITEM], "rater": ["nobody"], "first": ["APPLE"]})
     ),
+    "item": lambda s: s.item(ITEM),
     "items": lambda s: s.items(),
     "journal": lambda s: s.journal(),
     "keep_pseudonyms": lambda s: s.keep_pseudonyms("0" * 32),
@@ -187,6 +188,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "open_round": lambda s: s.open_round(1),
     "phases": lambda s: s.phases(),
     "plan_round": lambda s: s.plan_round("recalibration", sample=1, dry_run=True),
+    "progress": lambda s: s.progress(),
     "questions": lambda s: s.questions(),
     "queue": lambda s: s.queue(),
     "raise_flag": lambda s: s.raise_flag(ITEM, reason="look"),

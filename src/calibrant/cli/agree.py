@@ -98,7 +98,7 @@ def agree(
         rubric=rubric,
         level=level,  # type: ignore[arg-type]
         order=tuple(part.strip() for part in (order or "").split(",") if part.strip()),
-        columns=_mapping(columns),
+        columns=column_names(columns),
         wide=wide,
         anonymous=anonymous_raters,
     )
@@ -113,7 +113,7 @@ def agree(
         )
     _write(found, out)
     if not wants_json(style):
-        _show(found)
+        show_report(found)
     elif out is None:
         show_json(found.to_dict())
     if enforce and not found.met:
@@ -128,7 +128,8 @@ def _rubric(name: str) -> Rubric:
     return load_rubric(name)
 
 
-def _mapping(columns: str | None) -> dict[str, str]:
+def column_names(columns: str | None) -> dict[str, str]:
+    """``item=…,rater=…`` as a mapping of our names to theirs."""
     out = {}
     for part in (columns or "").split(","):
         if part.strip():
@@ -160,7 +161,8 @@ def _write(found: AgreementReport, out: Path | None) -> None:
 # -- for the eye
 
 
-def _show(found: AgreementReport) -> None:
+def show_report(found: AgreementReport) -> None:
+    """A report as tables for the eye."""
     from rich.text import Text
 
     from calibrant.compare.agreement_view import blocks

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib import import_module
-from typing import Any
 
 import click
+
+from calibrant.cli.lazy import LazyGroup
 
 COMMANDS = {
     "agree": ("calibrant.cli.agree", "Tell how far raters agree, with intervals."),
@@ -17,42 +17,13 @@ COMMANDS = {
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),
+    "study": ("calibrant.cli.study", "Run a study: rounds, raters, adjudication, status."),
 }
-
-
-class LazyGroup(click.Group):
-    """A group that knows its commands' names and one-line helps without importing them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, sorted."""
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """The command, or the nearest one as a suggestion."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"There is no command {args[0]!r}.{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
 
 
 @click.group(
     cls=LazyGroup,
+    sections={"Commands": COMMANDS},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with: calibrant rubric list · calibrant rubric init · calibrant score --help",
 )
@@ -89,10 +60,11 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
+        from calibrant.cli.terminal import visible
         from calibrant.core.errors import CalibrantError
 
         if not isinstance(error, CalibrantError):
             raise
         for line in str(error).splitlines():
-            click.secho(line, err=True, fg="red")
+            click.secho(visible(line), err=True, fg="red")
         sys.exit(2)

@@ -230,15 +230,21 @@ def render(rubric_name: str, out: Path | None) -> None:
       calibrant rubric render ai-response -o handbook.html
       calibrant rubric render my-rubric.yaml | less
     """
+    from calibrant.formats.rubric_file import load_rubric
+
+    write_handbook(load_rubric(rubric_name), out)
+
+
+def write_handbook(rubric: Rubric, out: Path | None) -> None:
+    """The handbook of a rubric, in the form that the name of the file asks for."""
     from calibrant.core.errors import SourceError
     from calibrant.formats.handbook import handbook
     from calibrant.formats.handbook_pages import to_html, to_markdown
-    from calibrant.formats.rubric_file import load_rubric
 
     suffix = out.suffix.lower() if out is not None else ".md"
     if suffix not in (".md", ".markdown", ".html", ".htm"):
         raise SourceError(f"{out}: a handbook is .html or .md")
-    blocks = handbook(load_rubric(rubric_name))
+    blocks = handbook(rubric)
     write_text(to_html(blocks) if suffix.startswith(".htm") else to_markdown(blocks), out)
 
 

@@ -17,6 +17,7 @@ from calibrant.core.errors import SourceError
 from calibrant.formats.signals import Record, read_record_file
 from calibrant.formats.writers import LINE_SUFFIXES, write_frames
 from calibrant.raters.checks.card import KIND
+from calibrant.raters.checks.signal import agreed_answers
 
 ROWS = 5_000
 """Items whose rows make one frame."""
@@ -105,25 +106,18 @@ def _text(value: object) -> str:
 
 
 def rating_rows(record: Record) -> Iterator[dict[str, str]]:
-    """One row a criterion with a suggested answer.
-
-    What the rubric leaves to code goes before; where checks suggest different answers, the rater
-    has none.
-    """
-    answers: dict[str, set[str]] = {}
-    decided: dict[str, str] = {}
-    for signal in record["signals"]:
-        suggestion = signal.get("suggestion") or {}
-        if suggestion.get("kind") == "answer":
-            answers.setdefault(suggestion["criterion"], set()).add(suggestion["answer"])
-            if suggestion.get("decides"):
-                decided[suggestion["criterion"]] = suggestion["answer"]
-    for criterion, said in answers.items():
-        if criterion in decided or len(said) == 1:
-            yield {
-                "item": record["item"],
-                "rater": record["card"],
-                "kind": KIND,
-                "criterion": criterion,
-                "answer": decided.get(criterion) or said.pop(),
-            }
+    """One row a criterion with a suggested answer."""
+    suggestions = (signal.get("suggestion") or {} for signal in record["signals"])
+    answers = agreed_answers(
+        (one["criterion"], one["answer"], bool(one.get("decides")))
+        for one in suggestions
+        if one.get("kind") == "answer"
+    )
+    for criterion, answer in answers.items():
+        yield {
+            "item": record["item"],
+            "rater": record["card"],
+            "kind": KIND,
+            "criterion": criterion,
+            "answer": answer,
+        }

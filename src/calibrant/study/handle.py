@@ -42,6 +42,7 @@ class Study(Session):
     leave = members.leave
     members = members.members
     add_items = intake.add_items
+    item = intake.item
     items = intake.items
     redact = intake.redact
     # rounds
@@ -99,4 +100,5 @@ class Study(Session):
     journal = status.journal
     contents = contents.contents
     keep_pseudonyms = pseudonyms.keep_pseudonyms
+    progress = status.progress
     status = status.status

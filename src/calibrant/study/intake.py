@@ -98,6 +98,12 @@ def item_in(tx: Reading, session: Session, id: str) -> Item:
     return item_of(record.kind, record.id, record.content)  # type: ignore[arg-type]
 
 
+@verb("lead", "adjudicator", shows="nothing")
+def item(session: Session, id: str) -> Item:
+    """An item with its words, as raters see it: not where it comes from."""
+    return session.store.read(lambda tx: item_in(tx, session, id))
+
+
 @verb("lead", shows="nothing")
 def items(session: Session) -> pl.DataFrame:
     """All items: id, hash, kind, position, whether redacted, and what their file said beside."""

@@ -83,7 +83,10 @@ def take_step(session: Session, criterion: str, step: Step, *, note: str) -> Non
         closed = [one for one in tx.rounds(session.number) if one.state == "closed"]
         found = next((one for one in loops(tx, session, closed) if one.criterion == name), None)
         if found is None:
-            raise StudyError(f"agreement on {name} is not low: there is no loop to go through")
+            raise StudyError(
+                f"there is no loop to go through for {name}: agreement is not low, or the rubric "
+                "asks for none"
+            )
         if found.next != step:
             raise StudyError(f"for {name} the next step is {found.next}, not {step}")
         entry = session.entry(

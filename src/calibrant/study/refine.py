@@ -102,6 +102,7 @@ def replay(session: Session, rubric: Rubric) -> Replay:
 
     def work(tx: Reading) -> Replay:
         now = current_rubric(tx, session)
+        _need_next(now, rubric)
         found = diff_rubrics(now, rubric)
         names = ["item", "verdict"]
         before = verdicts_under(tx, session, now).select(names)
@@ -115,6 +116,19 @@ def replay(session: Session, rubric: Rubric) -> Replay:
     return session.store.read(work)
 
 
+def _need_next(now: Rubric, rubric: Rubric) -> None:
+    """It is the next version of the rubric in force; raises ``StudyError``, ``VersionError``."""
+    if rubric.id != now.id or rubric.item_type != now.item_type:
+        raise StudyError(f"this study uses {now.id}; {rubric.id} is another rubric")
+    if rubric.hash == now.hash:
+        raise StudyError(f"{rubric.name} is in force already, word for word")
+    if version_key(rubric.version) <= version_key(now.version):
+        raise VersionError(
+            f"{now.name} is in force: a changed rubric needs a higher version than "
+            f"{now.version}, not {rubric.version}"
+        )
+
+
 @verb("lead", shows="nothing")
 def refine(session: Session, rubric: Rubric, *, cause: Cause, text: str) -> RubricDiff:
     """Put the next version in force, with its cause; rounds made before keep theirs.
@@ -125,15 +139,7 @@ def refine(session: Session, rubric: Rubric, *, cause: Cause, text: str) -> Rubr
 
     def work(tx: Writing) -> RubricDiff:
         now = current_rubric(tx, session)
-        if rubric.id != now.id or rubric.item_type != now.item_type:
-            raise StudyError(f"this study uses {now.id}; {rubric.id} is another rubric")
-        if rubric.hash == now.hash:
-            raise StudyError(f"{rubric.name} is in force already, word for word")
-        if version_key(rubric.version) <= version_key(now.version):
-            raise VersionError(
-                f"{now.name} is in force: a changed rubric needs a higher version than "
-                f"{now.version}, not {rubric.version}"
-            )
+        _need_next(now, rubric)
         allowed: Sequence[str] = now.update_causes or ()
         if allowed and cause not in allowed:
             raise StudyError(f"causes of this rubric's updates are {', '.join(allowed)}")

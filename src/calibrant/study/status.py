@@ -82,6 +82,17 @@ def status(session: Session) -> Status:
     return session.store.read(lambda tx: _status(tx, session))
 
 
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
+def progress(session: Session) -> tuple[RoundProgress, ...]:
+    """How far each round is; raters are told of their own part."""
+
+    def work(tx: Reading) -> tuple[RoundProgress, ...]:
+        me = member_named(tx, session, session.actor)
+        return tuple(_progress(tx, session, tx.rounds(session.number), me))
+
+    return session.store.read(work)
+
+
 def _status(tx: Reading, session: Session) -> Status:
     rubric = current_rubric(tx, session)
     me = member_named(tx, session, session.actor)
@@ -199,19 +210,23 @@ def _lead_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
     if not panel:
         yield "add raters"
     if found.questions:
-        yield f"answer {found.questions} questions"
+        yield f"answer {_many(found.questions, 'question')}"
     if found.flags.get("red_flag"):
-        yield f"decide {found.flags['red_flag']} red flags: they block their items"
+        yield f"decide {_many(found.flags['red_flag'], 'red flag')}: nothing passes that has one"
     for round in tx.rounds(session.number):
         yield from _round_next(tx, session, round, found)
     for loop in found.loops:
         yield f"agreement on {loop.criterion} is low (round {loop.round}): {loop.next} comes next"
     if found.disagreements:
-        yield f"adjudicate {found.disagreements:,} disagreements"
+        yield f"adjudicate {_many(found.disagreements, 'disagreement')}"
     if found.items and panel and all(one.state == "closed" for one in found.rounds):
         yield "plan the next round" if found.rounds else "plan the first round"
     for phase in found.phases:
         yield from phase.warnings
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _round_next(tx: Reading, session: Session, round: Round, found: Status) -> Iterator[str]:
@@ -227,14 +242,14 @@ def _round_next(tx: Reading, session: Session, round: Round, found: Status) -> I
     elif round.kind == "calibration":
         waiting = undiscussed(tx, session, round)
         if waiting:
-            yield f"discuss {waiting} disagreements of round {round.number}"
+            yield f"discuss {_many(waiting, 'disagreement')} of round {round.number}"
 
 
 def _rater_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
     for round in found.rounds:
         left = round.total - round.done
         if round.state == "open" and left:
-            yield f"rate {left:,} items of round {round.number}"
+            yield f"rate {_many(left, 'item')} of round {round.number}"
     if not any(round.state == "open" for round in found.rounds):
         yield "nothing to rate: no round is open"
 

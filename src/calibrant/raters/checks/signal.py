@@ -6,6 +6,7 @@ told as nought.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -97,3 +98,22 @@ class Signal:
         if self.note:
             out["note"] = self.note
         return out
+
+
+def agreed_answers(suggested: Iterable[tuple[str, str, bool]]) -> dict[str, str]:
+    """One answer a criterion, from suggestions as criterion, answer and whether it decides.
+
+    What the rubric leaves to code goes before; where checks suggest different answers, the rater
+    has none.
+    """
+    answers: dict[str, set[str]] = {}
+    decided: dict[str, str] = {}
+    for criterion, answer, decides in suggested:
+        answers.setdefault(criterion, set()).add(answer)
+        if decides:
+            decided[criterion] = answer
+    return {
+        criterion: decided.get(criterion) or min(said)
+        for criterion, said in answers.items()
+        if criterion in decided or len(said) == 1
+    }
