@@ -98,6 +98,12 @@ def item_in(tx: Reading, session: Session, id: str) -> Item:
     return item_of(record.kind, record.id, record.content)  # type: ignore[arg-type]
 
 
+def redacted(tx: Reading, session: Session) -> frozenset[str]:
+    """Items whose words are gone."""
+    entries = tx.journal(session.number, kinds=("redacted",))
+    return frozenset(str(one.body["item"]) for one in entries)
+
+
 @verb("lead", "adjudicator", shows="nothing")
 def item(session: Session, id: str) -> Item:
     """An item with its words, as raters see it: not where it comes from."""
@@ -124,7 +130,8 @@ def items(session: Session) -> pl.DataFrame:
 def redact(session: Session, item: str, *, reason: str) -> None:
     """Erase an item's words everywhere; its hash, its ratings and this act stay.
 
-    Quotations and notes on the item go too, since they may repeat it. It cannot be undone.
+    Quotations and notes on the item go too, since they may repeat it, and assignments that are
+    open are withdrawn. It cannot be undone.
     """
     why = reason_of(reason, "redaction")
 
@@ -132,6 +139,9 @@ def redact(session: Session, item: str, *, reason: str) -> None:
         record = tx.item(session.number, item)
         if record is None:
             raise StudyError(f"study {session.name!r} has no item {item!r}")
+        # nobody can rate what has no words
+        undone = [one.key for one in tx.assignments(session.number, item=item, state="open")]
+        tx.set_assignment_state(session.number, undone, "withdrawn")
         tx.redact_item(session.number, item)
         body = {"item": item, "hash": record.hash, "reason": why}
         tx.log(session.number, [session.entry("redacted", body=body)])

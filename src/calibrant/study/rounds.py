@@ -21,6 +21,7 @@ from calibrant.core.study import (
 )
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.discuss import undiscussed
+from calibrant.study.intake import redacted
 from calibrant.study.members import assigned
 from calibrant.study.phases import phase_is_open, round_phase
 from calibrant.study.recalibrate import loop_blockers
@@ -129,11 +130,13 @@ def _chosen(
     items: Collection[str] | None,
     sample: int | None,
 ) -> list[str]:
-    known = [id for id, _ in tx.item_keys(session.number)]
+    gone = redacted(tx, session)
+    known = [id for id, _ in tx.item_keys(session.number) if id not in gone]
     if items is not None:
         strange = sorted(set(items) - set(known))
         if strange:
-            raise StudyError(f"study {session.name!r} has no item {strange[0]!r}")
+            told = "has been redacted" if strange[0] in gone else "is not in this study"
+            raise StudyError(f"item {strange[0]!r} {told}")
         return sorted(set(items))
     rounds = tx.rounds(session.number)
     taken = _items_of(tx, session, [one for one in rounds if one.kind in COUNTING])
