@@ -101,11 +101,17 @@ class Reading(Protocol):
     def draft(self, study: int, key: Key) -> Draft | None:
         """What is saved of a rating not yet handed in."""
 
+    def drafts(self, study: int, rater: str) -> list[Draft]:
+        """All that a rater has saved and not handed in."""
+
     def rating(self, study: int, key: Key) -> Rating | None:
         """The revision that counts."""
 
     def rating_by_request(self, study: int, request: str) -> Rating | None:
         """What an act of handing in became."""
+
+    def ratings_by_request(self, study: int, requests: Collection[str]) -> list[Rating]:
+        """What these acts of handing in became, as far as they came to anything."""
 
     def ratings(
         self,
@@ -164,11 +170,20 @@ class Writing(Reading, Protocol):
     def add_round(self, study: int, round: Round) -> None:
         """A round of the next number."""
 
+    def hold_round(self, study: int, number: int) -> Round | None:
+        """One round, which stays as it is until the transaction ends."""
+
     def set_round_state(self, study: int, number: int, state: str, at: str) -> None:
         """A round is opened or closed."""
 
     def add_assignments(self, study: int, assignments: Iterable[Assignment]) -> int:
         """Assignments of keys that are free, loaded in bulk; how many."""
+
+    def hold_assignment(self, study: int, key: Key) -> Assignment | None:
+        """One assignment, which nobody else changes until the transaction ends."""
+
+    def hold_assignments(self, study: int, keys: Collection[Key]) -> list[Assignment]:
+        """Those of these that there are; nobody else changes them until the transaction ends."""
 
     def lease(
         self,
@@ -202,6 +217,9 @@ class Writing(Reading, Protocol):
 
     def drop_draft(self, study: int, key: Key) -> None:
         """Forget a draft."""
+
+    def drop_drafts(self, study: int, keys: Collection[Key]) -> None:
+        """Forget several."""
 
     def add_ratings(self, study: int, ratings: Iterable[Rating]) -> int:
         """Append ratings, loaded in bulk; how many.

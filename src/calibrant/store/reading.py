@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
     Select,
@@ -105,8 +106,7 @@ class SqlReading:
         table = schema.item
         wanted = select(table).where(table.c.study == study)
         if ids is not None:
-            known = [id for id in ids if "\0" not in id]
-            wanted = wanted.where(self._dialect.among(table.c.id, known))
+            wanted = wanted.where(self.among(table.c.id, ids))
         return self._stream(wanted.order_by(table.c.position), rows.item_record)
 
     def item_keys(self, study: int) -> list[tuple[str, str]]:
@@ -170,6 +170,12 @@ class SqlReading:
         """What is saved of a rating not yet handed in."""
         return self._one(_select_at(schema.draft), rows.draft_record, bound(study, key))
 
+    def drafts(self, study: int, rater: str) -> list[Draft]:
+        """All that a rater has saved and not handed in."""
+        table = schema.draft
+        wanted = select(table).where(table.c.study == study, table.c.rater == _asked(rater))
+        return self._all(wanted.order_by(*schema.key_columns(table)), rows.draft_record)
+
     def rating(self, study: int, key: Key) -> Rating | None:
         """The revision that counts."""
         wanted = _last_revision()
@@ -179,6 +185,13 @@ class SqlReading:
         """What an act of handing in became."""
         asked = {"study": study, "request": _asked(request)}
         return self._one(_by_request(), rows.rating_record, asked)
+
+    def ratings_by_request(self, study: int, requests: Collection[str]) -> list[Rating]:
+        """What these acts of handing in became, as far as they came to anything."""
+        table = schema.rating
+        wanted = select(table).where(table.c.study == study)
+        wanted = wanted.where(self.among(table.c.request, requests))
+        return self._all(wanted, rows.rating_record)
 
     def ratings(
         self,
@@ -233,6 +246,11 @@ class SqlReading:
             wanted = wanted.where(table.c.kind.in_(sorted({_asked(kind) for kind in kinds})))
         wanted = _only(wanted, table, item=item)
         return self._stream(wanted.order_by(table.c.number), rows.entry_record)
+
+    def among(self, column: Column[Any], names: Collection[str]) -> ColumnElement[bool]:
+        """Whether a column holds one of these; those that cannot be kept are not asked for."""
+        known = sorted({name for name in names if _asked(name) == name})
+        return self._dialect.among(column, known)
 
     def _all(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> list[R]:
         return [record(tuple(row)) for row in self._connection.execute(wanted)]

@@ -119,6 +119,12 @@ class SqlWriting(SqlReading):
             raise StoreError(f"round {round.number}: the next round is number {following}")
         self._load(table, [rows.round_row(study, round)])
 
+    def hold_round(self, study: int, number: int) -> Round | None:
+        """One round, which stays as it is until the transaction ends."""
+        found = self._connection.execute(_held_round(), {"study": study, "number": number})
+        row = found.first()
+        return None if row is None else rows.round_record(tuple(row))
+
     def set_round_state(self, study: int, number: int, state: str, at: str) -> None:
         """A round is opened or closed."""
         table = schema.round
@@ -136,6 +142,24 @@ class SqlWriting(SqlReading):
     def add_assignments(self, study: int, assignments: Iterable[Assignment]) -> int:
         """Assignments of keys that are free, loaded in bulk; how many."""
         return self._load(schema.assignment, (rows.assignment_row(study, a) for a in assignments))
+
+    def hold_assignment(self, study: int, key: Key) -> Assignment | None:
+        """One assignment, which nobody else changes until the transaction ends."""
+        row = self._connection.execute(_held_assignment(), bound(study, key)).first()
+        return None if row is None else rows.assignment_record(tuple(row))
+
+    def hold_assignments(self, study: int, keys: Collection[Key]) -> list[Assignment]:
+        """Those of these that there are, locked in the order of their keys."""
+        table = schema.assignment
+        wanted = set(keys)
+        found: list[Assignment] = []
+        for number, rater in sorted({(key.round, key.rater) for key in wanted}):
+            items = {key.item for key in wanted if (key.round, key.rater) == (number, rater)}
+            these = (table.c.study == study, table.c.round == number, table.c.rater == rater)
+            asked = select(table).where(*these, self.among(table.c.item, items))
+            asked = asked.order_by(table.c.item, table.c.occasion).with_for_update()
+            found += self._all(asked, rows.assignment_record)
+        return [one for one in found if one.key in wanted]
 
     def lease(
         self,
@@ -199,6 +223,15 @@ class SqlWriting(SqlReading):
         """Forget a draft."""
         this = delete(schema.draft).where(at(schema.draft))
         self._connection.execute(this, bound(study, key))
+
+    def drop_drafts(self, study: int, keys: Collection[Key]) -> None:
+        """Forget several."""
+        raters = sorted({key.rater for key in keys})
+        gone = set(keys)
+        saved = [one.key for rater in raters for one in self.drafts(study, rater)]
+        for key in saved:
+            if key in gone:
+                self.drop_draft(study, key)
 
     def add_ratings(self, study: int, ratings: Iterable[Rating]) -> int:
         """Append ratings, loaded in bulk; how many.
@@ -284,6 +317,18 @@ def _open_rounds() -> Select[Any]:
     table = schema.round
     this = (table.c.study == bindparam("study"), table.c.state == "open")
     return select(table.c.number).where(*this).order_by(table.c.number)
+
+
+@cache
+def _held_round() -> Select[Any]:
+    table = schema.round
+    this = (table.c.study == bindparam("study"), table.c.number == bindparam("number"))
+    return select(table).where(*this).with_for_update(read=True)
+
+
+@cache
+def _held_assignment() -> Select[Any]:
+    return select(schema.assignment).where(at(schema.assignment)).with_for_update()
 
 
 @cache

@@ -13,11 +13,11 @@ from calibrant.core.rubric import Rubric
 from calibrant.core.study import Assignment, Draft, Key, time_text
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.intake import item_in
+from calibrant.study.read_ahead import ReadAhead
 from calibrant.study.session import (
     Session,
     current_rubric,
     member_named,
-    round_numbered,
     rubric_of,
     verb,
 )
@@ -98,15 +98,23 @@ def claim(session: Session, *, token: str, limit: int = 1, key: Key | None = Non
         rounds = {one.number: one for one in tx.rounds(session.number)}
         for number in {one.key.round for one in leased}:
             need_acknowledged(tx, session, rubric_of(tx, rounds[number].rubric))
+        drafts = {one.key: one.body for one in tx.drafts(session.number, session.actor)}
+        desk = ReadAhead.of(tx, session.number, [one.key for one in leased])
         return [
-            _task(tx, session, one, rubric_of(tx, rounds[one.key.round].rubric)) for one in leased
+            _task(desk, session, one, rubric_of(tx, rounds[one.key.round].rubric), drafts)
+            for one in leased
         ]
 
     return session.store.write(work)
 
 
-def _task(tx: Reading, session: Session, held: Assignment, rubric: Rubric) -> Task:
-    draft = tx.draft(session.number, held.key)
+def _task(
+    tx: Reading,
+    session: Session,
+    held: Assignment,
+    rubric: Rubric,
+    drafts: Mapping[Key, Mapping[str, Any]],
+) -> Task:
     assert held.lease is not None and held.leased_until is not None
     return Task(
         held.key,
@@ -115,7 +123,7 @@ def _task(tx: Reading, session: Session, held: Assignment, rubric: Rubric) -> Ta
         held.lease,
         held.leased_until,
         held.version,
-        None if draft is None else draft.body,
+        drafts.get(held.key),
         held.position,
     )
 
@@ -153,17 +161,18 @@ def save_draft(
     return session.store.write(work)
 
 
-def own_assignment(tx: Reading, session: Session, key: Key) -> Assignment:
-    """The actor's assignment; raises ``StudyError`` for anybody else's."""
-    found = tx.assignment(session.number, key) if key.rater == session.actor else None
+def own_assignment(tx: Writing, session: Session, key: Key) -> Assignment:
+    """The actor's assignment, held while it is written to; raises ``StudyError`` for another's."""
+    found = tx.hold_assignment(session.number, key) if key.rater == session.actor else None
     if found is None or found.state == "withdrawn":
         raise StudyError(f"{session.actor!r} has no such assignment on item {key.item!r}")
     return found
 
 
-def need_open(tx: Reading, session: Session, key: Key) -> None:
-    """The round of an assignment is open; raises ``StudyError``."""
-    state = round_numbered(tx, session, key.round).state
+def need_open(tx: Writing, session: Session, key: Key) -> None:
+    """The round of an assignment is open and stays so meanwhile; raises ``StudyError``."""
+    held = tx.hold_round(session.number, key.round)
+    state = "gone" if held is None else held.state
     if state != "open":
         raise StudyError(f"round {key.round} is {state}: nothing can be handed in")
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from calibrant.core.acceptance import Accepted, accept
-from calibrant.core.errors import RecordError, Stale, StudyError
+from calibrant.core.errors import Doubled, RecordError, Stale, StudyError
 from calibrant.core.study import Entry, Key, Rating
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.claim import need_acknowledged, need_fresh, need_open, own_assignment
-from calibrant.study.intake import item_in
+from calibrant.study.intake import item_kept
+from calibrant.study.read_ahead import ReadAhead
 from calibrant.study.session import Session, member_named, round_numbered, rubric_of, verb
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +49,19 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
         outcomes: list[Rating | RecordError] = []
         fresh: list[Rating] = []
         raised: list[Entry] = []
+        desk = ReadAhead.of(
+            tx,
+            session.number,
+            [one.key for one in submissions],
+            [one.request for one in submissions],
+        )
         for one in submissions:
-            known = _handed_in(tx, session, one)
+            known = _handed_in(desk, session, one)
             if known is not None:
                 outcomes.append(known)
                 continue
             try:
-                rating, entries = _first(tx, session, one)
+                rating, entries = _first(desk, session, one)
             except RecordError as error:
                 outcomes.append(error)
                 continue
@@ -62,16 +71,23 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
         tx.add_ratings(session.number, fresh)
         keys = [one.key for one in fresh]
         tx.set_assignment_state(session.number, keys, "done")
-        for key in keys:
-            tx.drop_draft(session.number, key)
+        tx.drop_drafts(session.number, keys)
         if raised:
             tx.log(session.number, raised)
         return outcomes
 
-    return session.store.write(work)
+    return _once_more(session, work)
 
 
-def _handed_in(tx: Reading, session: Session, submission: Submission) -> Rating | None:
+def _once_more(session: Session, work: Callable[[Writing], T]) -> T:
+    """Write; where another tab was quicker by a hair, look again at what it has left."""
+    try:
+        return session.store.write(work)
+    except Doubled:
+        return session.store.write(work)
+
+
+def _handed_in(tx: Writing, session: Session, submission: Submission) -> Rating | None:
     """What the same act of handing in became before; never anybody else's rating."""
     own_assignment(tx, session, submission.key)
     known = tx.rating_by_request(session.number, submission.request)
@@ -80,7 +96,7 @@ def _handed_in(tx: Reading, session: Session, submission: Submission) -> Rating 
     return known
 
 
-def _first(tx: Reading, session: Session, submission: Submission) -> tuple[Rating, list[Entry]]:
+def _first(tx: Writing, session: Session, submission: Submission) -> tuple[Rating, list[Entry]]:
     held = own_assignment(tx, session, submission.key)
     need_open(tx, session, submission.key)
     if held.state == "done":
@@ -124,7 +140,7 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
         tx.log(session.number, [told, *entries])
         return rating
 
-    return session.store.write(work)
+    return _once_more(session, work)
 
 
 def _rating(
@@ -134,7 +150,7 @@ def _rating(
     key = submission.key
     rubric = rubric_of(tx, round_numbered(tx, session, key.round).rubric)
     need_acknowledged(tx, session, rubric)
-    item = item_in(tx, session, key.item)
+    item, content = item_kept(tx, session, key.item)
     kind = member_named(tx, session, session.actor).kind
     form = accept(rubric, item, kind, submission.form)
     rating = Rating(
@@ -142,7 +158,7 @@ def _rating(
         revision=revision,
         request=submission.request,
         rubric=rubric.hash,
-        item_hash=item.hash,
+        item_hash=content,
         answers=form.answers,
         facts=form.facts,
         words=form.words or None,

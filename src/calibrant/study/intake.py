@@ -90,12 +90,17 @@ def _record(session: Session, item: Item, known: dict[str, str]) -> ItemRecord |
 
 def item_in(tx: Reading, session: Session, id: str) -> Item:
     """An item with its words; raises ``StudyError`` where there is none, or none any more."""
+    return item_kept(tx, session, id)[0]
+
+
+def item_kept(tx: Reading, session: Session, id: str) -> tuple[Item, str]:
+    """The same, with the hash of its content."""
     record = tx.item(session.number, id)
     if record is None:
         raise StudyError(f"study {session.name!r} has no item {id!r}")
     if record.content is None:
         raise StudyError(f"item {id!r} has been redacted: its words are gone")
-    return item_of(record.kind, record.id, record.content)  # type: ignore[arg-type]
+    return item_of(record.kind, record.id, record.content), record.hash  # type: ignore[arg-type]
 
 
 def redacted(tx: Reading, session: Session) -> frozenset[str]:

@@ -19,6 +19,8 @@ from calibrant.study.phases import round_phase
 from calibrant.study.session import Session, current_rubric, verb
 
 SHOWN_FAULTS = 200
+_MOST = 1_000_000
+"""Occasions on which somebody rates an item, at the very most."""
 _TIME = "%Y-%m-%dT%H:%M:%S.%6fZ"
 
 
@@ -84,6 +86,7 @@ def _read(
     faults = [
         *_strange(frame, "item", items, "an item of this study", source),
         *_strange(frame, "rater", members, "a rater of this study", source),
+        *_uncounted(frame, source),
         *_doubled(frame, source),
     ]
     columns = []
@@ -110,19 +113,31 @@ def _shaped(rubric: Rubric, table: pl.DataFrame, now: str) -> pl.DataFrame:
     for column in table.columns:
         if column not in ("item", "rater", "occasion", "submitted_at"):
             names[column] = rubric.criterion(column).id
+            if list(names.values()).count(names[column]) > 1:
+                raise StudyError(f"the table has two columns for {names[column]}")
     gone = [name for name in rubric.criterion_ids if name not in names.values()]
     frame = table.rename(names).with_columns(pl.lit(None, pl.String).alias(name) for name in gone)
     if "occasion" not in frame.columns:
         frame = frame.with_columns(pl.lit(1, pl.Int64).alias("occasion"))
     if "submitted_at" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.String).alias("submitted_at"))
+    for name, kind in frame.schema.items():
+        if kind.is_nested() or kind == pl.Object:
+            raise StudyError(f"the column {name!r} holds lists or records, not texts")
     # a time that cannot be read is not made up: the moment of the import stands for it
     read = pl.col("submitted_at").cast(pl.String).str.to_datetime(time_zone="UTC", strict=False)
     frame = frame.with_columns(read.dt.strftime(_TIME).fill_null(now).alias("submitted_at"))
     return frame.with_columns(
         pl.col("item", "rater", *rubric.criterion_ids).cast(pl.String),
-        pl.col("occasion").cast(pl.Int64),
+        pl.col("occasion").cast(pl.Int64, strict=False),
     )
+
+
+def _uncounted(frame: pl.DataFrame, source: str) -> Iterator[Fault]:
+    counted = pl.col("occasion").is_between(1, _MOST).fill_null(False)
+    wrong = frame.with_row_index("row").filter(~counted)
+    for row in wrong["row"].head(SHOWN_FAULTS):
+        yield Fault("an occasion is a whole number from 1", "occasion", source, record=row + 1)
 
 
 def _strange(
