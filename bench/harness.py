@@ -90,7 +90,7 @@ class Floor:
         return ratio <= self.limit if self.at_most else ratio >= self.limit
 
     def __str__(self) -> str:
-        return f"{'at most' if self.at_most else 'at least'} {self.limit:,.0f}×"
+        return f"{'at most' if self.at_most else 'at least'} {self.limit:,g}×"
 
 
 @dataclass(frozen=True, slots=True)

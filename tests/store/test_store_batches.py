@@ -50,3 +50,19 @@ def test_drafts_of_a_rater_are_listed_and_forgotten_together(store: Store) -> No
     store.write(lambda tx: tx.drop_drafts(study, keys))
     assert store.read(lambda tx: tx.drafts(study, "ann")) == saved[:1]
     assert store.read(lambda tx: tx.drafts(study, "bea")) == []
+
+
+def test_rows_of_assignments_say_what_the_records_say(store: Store) -> None:
+    study = store.write(begin)
+    store.write(lambda tx: tx.set_assignment_state(study, [a_key("i2")], "done"))
+    found = store.read(
+        lambda tx: (
+            sorted(row for part in tx.assignment_rows(study) for row in part),
+            sorted(
+                (one.key.round, one.key.item, one.key.rater, one.state)
+                for one in tx.assignments(study)
+            ),
+        )
+    )
+    assert found[0] == found[1]
+    assert len(found[0]) == 8

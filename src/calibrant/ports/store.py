@@ -95,6 +95,9 @@ class Reading(Protocol):
     ) -> Iterator[Assignment]:
         """Assignments by round, rater and position; read as they are asked for."""
 
+    def assignment_rows(self, study: int) -> Iterator[Sequence[tuple[int, str, str, str]]]:
+        """Round, item, rater and state of every assignment, in large parts and in no order."""
+
     def progress(self, study: int) -> list[Progress]:
         """Counts of assignments by round, rater and state."""
 

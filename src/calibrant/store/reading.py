@@ -158,6 +158,14 @@ class SqlReading:
         order = [table.c[name] for name in ("round", "rater", "position", "item", "occasion")]
         return self._stream(wanted.order_by(*order), rows.assignment_record)
 
+    def assignment_rows(self, study: int) -> Iterator[Sequence[tuple[int, str, str, str]]]:
+        """Round, item, rater and state of every assignment, in large parts and in no order."""
+        table = schema.assignment
+        names = ("round", "item", "rater", "state")
+        wanted = select(*(table.c[name] for name in names)).where(table.c.study == study)
+        for part in self._parts(wanted, PART):
+            yield [(number, item, rater, state) for number, item, rater, state in part]
+
     def progress(self, study: int) -> list[Progress]:
         """Counts of assignments by round, rater and state."""
         table = schema.assignment

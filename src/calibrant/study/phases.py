@@ -6,7 +6,7 @@ Check-ins, lessons and the finished rubric are what phases ask for beside rating
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -57,15 +57,14 @@ def facts_of(tx: Reading, session: Session, rubric: Rubric) -> Facts:
     rounds = tx.rounds(session.number)
     closed = [one for one in rounds if one.state == "closed"]
     ended = [one for one in closed if one.kind != "onboarding"]
-    full, by_all = _rated(tx, session, rounds)
+    full, by_all, given = _rated(tx, session, rounds)
     flags = flags_in(tx, session)
     kinds = [one.kind for one in tx.journal(session.number, kinds=("lesson", "finalised"))]
     versions = list(tx.journal(session.number, kinds=("rubric",)))
     planned: dict[str, int] = defaultdict(int)
     for round in rounds:
         if round.phase is not None:
-            items = {one.key.item for one in tx.assignments(session.number, round=round.number)}
-            planned[round.phase] += len(items)
+            planned[round.phase] += given.get(round.number, 0)
     low: tuple[str, ...] = ()
     if ended:
         last = rubric_of(tx, ended[-1].rubric)
@@ -97,21 +96,28 @@ def _kept(tx: Reading, session: Session) -> bool:
     )
 
 
-def _rated(tx: Reading, session: Session, rounds: Sequence[Round]) -> tuple[int, int]:
-    """How many items have all planned ratings of rounds that count, and how many everybody's."""
+def _rated(
+    tx: Reading, session: Session, rounds: Sequence[Round]
+) -> tuple[int, int, Mapping[int, int]]:
+    """How many items have all planned ratings of rounds that count, how many everybody's.
+
+    And how many items each round has.
+    """
     people = {one.name for one in raters_of(tx.members(session.number)) if one.kind == "HUMAN"}
-    done: dict[str, set[str]] = defaultdict(set)
+    kinds = {one.number: one.kind for one in rounds}
+    given: dict[int, set[str]] = defaultdict(set)
     wanting: set[str] = set()
-    counted: set[str] = set()
-    for round in rounds:
-        for one in tx.assignments(session.number, round=round.number):
-            if one.state == "done" and round.kind != "onboarding":
-                done[one.key.item].add(one.key.rater)
-            if round.kind in COUNTING:
-                counted.add(one.key.item)
-                wanting |= {one.key.item} if one.state == "open" else set()
-    by_all = sum(bool(people) and people <= raters for raters in done.values())
-    return len(counted - wanting), by_all
+    done: dict[str, set[str]] = defaultdict(set)
+    for part in tx.assignment_rows(session.number):
+        for number, item, rater, state in part:
+            given[number].add(item)
+            if state == "done" and rater in people and kinds[number] != "onboarding":
+                done[item].add(rater)
+            elif state == "open" and kinds[number] in COUNTING:
+                wanting.add(item)
+    counted: set[str] = set().union(*(given[n] for n, kind in kinds.items() if kind in COUNTING))
+    by_all = sum(len(raters) == len(people) for raters in done.values())
+    return len(counted - wanting), by_all, {number: len(items) for number, items in given.items()}
 
 
 def views(tx: Reading, session: Session, rubric: Rubric) -> tuple[PhaseView, ...]:
