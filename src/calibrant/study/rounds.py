@@ -336,6 +336,9 @@ def close_round(session: Session, number: int, *, reason: str | None = None) -> 
         round = round_numbered(tx, session, number)
         if round.state != "open":
             raise StudyError(f"round {number} is {round.state}")
+        now = session.now()
+        # first of all no more ratings: what is being handed in now is waited for
+        tx.set_round_state(session.number, number, "closed", now)
         undone = [one.key for one in tx.assignments(session.number, round=number, state="open")]
         if undone and not (reason or "").strip():
             raise StudyError(
@@ -343,8 +346,6 @@ def close_round(session: Session, number: int, *, reason: str | None = None) -> 
                 "reason, and they are withdrawn"
             )
         tx.set_assignment_state(session.number, undone, "withdrawn")
-        now = session.now()
-        tx.set_round_state(session.number, number, "closed", now)
         told = _told(session, round, "closed", withdrawn=len(undone))
         tx.log(session.number, [replace(told, words={"reason": reason} if reason else None)])
         return replace(round, state="closed", closed_at=now)

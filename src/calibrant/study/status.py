@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 from calibrant.compare.agreement import AgreementReport
 from calibrant.core.errors import StudyError
 from calibrant.core.phases import PhaseView
-from calibrant.core.study import COUNTING, Entry, Member, Round
+from calibrant.core.study import COUNTING, Entry, Member, Round, time_of
 from calibrant.ports.store import Reading
 from calibrant.study.agree import compared
 from calibrant.study.discuss import undiscussed
@@ -25,6 +25,8 @@ from calibrant.study.score import finals_in
 from calibrant.study.session import Session, current_rubric, member_named, rubric_of, verb
 from calibrant.study.sight import Sight, masks, raters_of, sight_of
 from calibrant.study.table import rated, seen
+
+CHECK_IN_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,7 @@ def _status(tx: Reading, session: Session) -> Status:
 
 
 def _with_next(found: Status, advice: tuple[str, ...]) -> Status:
-    fields = {name: getattr(found, name) for name in Status.__slots__}
-    return Status(**{**fields, "next": advice})
+    return replace(found, next=advice)
 
 
 def _counts(sight: Sight, flag: Any, session: Session) -> bool:
@@ -223,6 +224,23 @@ def _lead_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
         yield "plan the next round" if found.rounds else "plan the first round"
     for phase in found.phases:
         yield from phase.warnings
+    yield from _check_in_due(tx, session)
+
+
+def _check_in_due(tx: Reading, session: Session) -> Iterator[str]:
+    """Where the rubric wants check-ins, one a week."""
+    rubric = current_rubric(tx, session)
+    wanted = {one.id for one in rubric.phases or () if one.check_ins}
+    opened = [
+        one.opened_at
+        for one in tx.rounds(session.number)
+        if one.state == "open" and one.phase in wanted and one.opened_at is not None
+    ]
+    if opened:
+        held = [one.at for one in tx.journal(session.number, kinds=("check_in",))]
+        days = (session.clock() - time_of(max([*held, min(opened)]))).days
+        if days >= CHECK_IN_DAYS:
+            yield f"hold a check-in: {days} days without one"
 
 
 def _many(count: int, what: str) -> str:
@@ -264,7 +282,7 @@ def journal(session: Session, *, after: int = 0) -> list[Entry]:
     def work(tx: Reading) -> list[Entry]:
         sight = sight_of(tx, session)
         return [
-            one
+            _without_snapshot(sight, one)
             for one in tx.journal(session.number, after=after)
             if one.item is None or one.actor == session.actor or _tells(sight, one)
         ]
@@ -275,3 +293,11 @@ def journal(session: Session, *, after: int = 0) -> list[Entry]:
 def _tells(sight: Sight, entry: Entry) -> bool:
     shown = entry.round is None or entry.round in sight.rounds
     return shown and entry.item not in sight.hidden
+
+
+def _without_snapshot(sight: Sight, entry: Entry) -> Entry:
+    """An entry; how agreement stood is left out where the actor may not see those rounds."""
+    rows = entry.body.get("snapshot")
+    if not rows or all(set(row["rounds"]) <= sight.rounds for row in rows):
+        return entry
+    return replace(entry, body={key: entry.body[key] for key in entry.body if key != "snapshot"})
