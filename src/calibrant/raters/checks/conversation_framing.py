@@ -53,6 +53,9 @@ _LEADS = (
 _LEAD = re.compile(
     r"(?:(?:[-*>#\"'(\s]|\d{1,3}[.)])*+)(?:(?:" + "|".join(_LEADS) + r")\b[,:]?\s++)*+"
 )
+_LEADING = 4
+_LEADS_ON = np.isin(np.arange(256), list(b'-*>#"( \t'))
+"""Signs that are passed over to find the first word; those after the fourth are not."""
 _BEGINNINGS = WordSet([*ORDERS, *(lead.split()[0] for lead in _LEADS)])
 _FIRST = re.compile(r"[a-z']++")
 _COURTESY = compiled(
@@ -206,11 +209,14 @@ def _is_order(reading: Reading, hit: Hit, place: tuple[int, int]) -> bool:
 def _may_begin_with_orders(shelf: Shelf) -> Spots:
     """Sentences of replies whose first word allows for an order."""
     texts, starts = shelf.texts, shelf.sentence_starts
-    signs = texts.codes[starts[:, None] + np.arange(LONGEST)]
+    begins = starts.copy()
+    for _ in range(_LEADING):  # emphasis, quotes and bullets come before the first word
+        begins += _LEADS_ON[texts.codes[begins]]
+    signs = texts.codes[begins[:, None] + np.arange(LONGEST)]
     letters = (signs - np.uint8(ord("a")) < 26) | (signs == ord("'"))
     size = np.where(letters.all(axis=1), LONGEST, np.argmin(letters, axis=1))
-    first = texts.eights[starts].astype(np.uint64) & KEEP[size]
-    # what begins with a bullet, a number or a quote has its first word further on
+    first = texts.eights[begins].astype(np.uint64) & KEEP[size]
+    # where no letter stands even now, the first word is further on
     likely = _BEGINNINGS.holds(first) | (signs[:, 0] - np.uint8(ord("a")) >= 26)
     at = np.flatnonzero(likely)
     of_text = shared_out(starts[at], texts.bounds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from calibrant.raters.checks.conversation_labels import Section, sections
+from calibrant.raters.checks.conversation_labels import Section, labels, sections
 from calibrant.raters.checks.conversation_words import is_said, said_by_users, stems
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
@@ -36,16 +36,16 @@ NO_SECTIONS = "no reply has labelled sections"
 def conversation_sections(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Counts topic labels, sections and the sentences in each section."""
     replies = reading.of("assistant")
-    found = [sections(reading, part) for part in replies]
-    built = [one for one in found if one]
+    known = reading.shelf.once(labels)
+    built = [sections(reading, part) for part in replies if reading.first + part.index in known]
     every = [one for found in built for one in found]
-    labels = tuple(_label(reading, one) for one in every)
+    headings = tuple([_label(reading, one) for one in every])
     yield Signal(
         NAME,
         "share_with_labels",
         measured=len(built) / len(replies),
         criterion="MT6",
-        spans=labels,
+        spans=headings,
         note="labels are one way of three to be clear",
     )
     blocks = len(replies)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
@@ -202,7 +203,8 @@ _SIGN_CLASS[ord("0") : ord("9") + 1] = 26
 _ANY = (1 << _OTHER + 1) - 1
 
 
-def _classes(signs: set[str] | None) -> int:
+@cache
+def _classes(signs: frozenset[str] | None) -> int:
     """The classes of signs that a phrase may go on with, as bits."""
     if signs is None:
         return _ANY

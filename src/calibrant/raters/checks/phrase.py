@@ -115,16 +115,16 @@ class Phrase:
         """Whether there is nothing but the anchor."""
         return self.first == 0 and self.last == len(self.tokens) - 1
 
-    @property
-    def signs_after(self) -> set[str] | None:
+    @cached_property
+    def signs_after(self) -> frozenset[str] | None:
         """What may come next after the anchor and a space; ``None`` is anything."""
         return _next_signs(
             [(self.gaps[at - 1], self.tokens[at]) for at in range(self.last + 1, len(self.tokens))],
             0,
         )
 
-    @property
-    def signs_before(self) -> set[str] | None:
+    @cached_property
+    def signs_before(self) -> frozenset[str] | None:
         """What may come next before the anchor and a space; ``None`` is anything."""
         return _next_signs(
             [(self.gaps[at], self.tokens[at]) for at in range(self.first - 1, -1, -1)], -1
@@ -165,7 +165,7 @@ class Phrase:
         )
 
 
-def _next_signs(tokens: Iterable[tuple[int, Token]], end: int) -> set[str] | None:
+def _next_signs(tokens: Iterable[tuple[int, Token]], end: int) -> frozenset[str] | None:
     """The first signs of these tokens, each with the gap before it, or their last ones."""
     signs: set[str] = set()
     for gap, token in tokens:
@@ -173,7 +173,7 @@ def _next_signs(tokens: Iterable[tuple[int, Token]], end: int) -> set[str] | Non
             return None
         signs.update(way[end] for way in token.ways)
         if not token.optional:
-            return signs
+            return frozenset(signs)
     return None
 
 
