@@ -60,8 +60,11 @@ def conversation_endings(reading: Reading, parameters: Values) -> Iterable[Signa
     replies = reading.of("assistant")
     yield Signal(NAME, "exchanges", measured=len(replies))
     marks = reading.mine(reading.shelf.texts.last_question_marks)
+    over = reading.mine(reading.shelf.texts.question_ends)
     ends = [
-        (part, question_at_the_end(reading, part)) for part in replies if marks[part.index] >= 0
+        (part, question_at_the_end(reading, part))
+        for part in replies
+        if over[part.index] >= 0 or len(part.text) - TAIL <= marks[part.index] >= 0
     ]
     spans = tuple(
         [

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
 
 from calibrant.raters.checks.conversation_labels import openings
 from calibrant.raters.checks.language import NOT_COVERED
-from calibrant.raters.checks.reading import Hit, Reading
+from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
-from calibrant.raters.checks.shelf import Shelf
-from calibrant.raters.checks.signal import Hint, Signal, Span, SuggestAnswer
+from calibrant.raters.checks.shelf import Shelf, Spots
+from calibrant.raters.checks.signal import Hint, Signal, SuggestAnswer
 
 NAME, LEXICON = "conversation_openers", "stock-phrases-en"
 _WORD = re.compile(r"[^\W_]++(?:['-][^\W_]++)*+")
@@ -61,8 +61,8 @@ def conversation_openers(reading: Reading, parameters: Values) -> Iterable[Signa
         note=f"the first {parameters['words']} words after a topic label are compared",
     )
     outside = reading.uncovered(replies)
-    hits = reading.hits(LEXICON, "assistant")
-    first = _in_first_sentences(reading, hits, begins)
+    hits = reading.spans_at(reading.shelf.hits(LEXICON, ("assistant",)).lists.spots)
+    first = reading.by_text(reading.shelf.once(_in_first_sentences))
     left = f"{len(outside)} replies in a language not covered" if outside else ""
     if outside and not hits:
         for name in (
@@ -105,7 +105,7 @@ def conversation_openers(reading: Reading, parameters: Values) -> Iterable[Signa
         "stock_phrases_per_reply",
         measured=len(hits) / turns,
         criterion="CP2",
-        spans=tuple([hit.span for hit in hits]),
+        spans=tuple(hits),
         note=left,
     )
 
@@ -127,16 +127,19 @@ def _openers(shelf: Shelf, count: int) -> tuple[list[str], list[int]]:
     return words, stops
 
 
-def _in_first_sentences(
-    reading: Reading, hits: Iterable[Hit], begins: Sequence[int]
-) -> dict[int, Span]:
-    """The first stock phrase of each reply that has one in its first sentence."""
-    out: dict[int, Span] = {}
-    for hit in hits:
-        index = hit.part.index
-        if index not in out and hit.start < reading.sentence_at(hit.part, begins[index])[1]:
-            out[index] = hit.span
-    return out
+def _in_first_sentences(shelf: Shelf) -> Spots:
+    """For all items of a shelf, the first stock phrase of each reply, if its first sentence has it.
+
+    The first sentence is the one with the first words that are no label.
+    """
+    hits = shelf.hits(LEXICON, ("assistant",))
+    texts = hits.texts
+    begins = shelf.texts.bounds + np.array(shelf.once(openings), np.intp)
+    sentence = np.searchsorted(shelf.sentence_starts, begins[texts], "right") - 1
+    ends = np.array(shelf.texts.sentences.ends, np.intp)[sentence]
+    fresh = np.diff(texts, prepend=-1) > 0
+    at = np.flatnonzero(fresh & (hits.starts < ends))
+    return shelf.spots(texts[at], hits.starts[at], hits.ends[at])
 
 
 @cache

@@ -6,7 +6,6 @@ Nothing in it changes what the item says.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -47,7 +46,6 @@ class Hit(NamedTuple):
         return new_span((part.name, start, end, part.text[start:end]))
 
 
-_SIGNS_ONLY = re.compile(r"[\W_]*+")
 _new_hit = partial(tuple.__new__, Hit)
 
 
@@ -156,8 +154,8 @@ class Reading:
 
     def question_end(self, part: Part) -> int | None:
         """Where the question mark stands that ends a text, if one does."""
-        last = self.last_question_mark(part)
-        return last if last >= 0 and _SIGNS_ONLY.fullmatch(self.low(part), last + 1) else None
+        at = self.shelf.texts.question_ends[self.first + part.index]
+        return None if at < 0 else at
 
     # -- phrases
 
@@ -198,6 +196,12 @@ class Reading:
                 parts, starts[of:to], ends[of:to], strict=True
             )
         ]
+
+    def by_text(self, spots: Spots) -> dict[int, Span]:
+        """The same, by the place of their texts in the item; of one text at most one."""
+        texts, of, to = spots.texts, spots.first[self.at], spots.first[self.at + 1]
+        places = [number - self.first for number in texts[of:to]]
+        return dict(zip(places, self.spans_at(spots), strict=True))
 
     def before(self, hit: Hit, count: int = 6) -> list[str]:
         """Up to ``count`` words before a hit in its sentence, small and plain."""

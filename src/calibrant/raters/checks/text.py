@@ -66,6 +66,10 @@ def low(text: str) -> str:
     return plain(text).lower()
 
 
+LONGEST_BEFORE_STOP = 8
+"""An abbreviation or a number of a list, with what opens quotes and brackets, is no longer."""
+
+
 def tails() -> frozenset[str]:
     """How a text ends, in its last two signs, before a full stop that may be no end."""
     return _TAILS

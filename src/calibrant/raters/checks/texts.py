@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant.raters.checks.packed import KEEP, Bools, Bytes, Ints, Words
-from calibrant.raters.checks.text import is_no_end, plain, tails, word_counts
+from calibrant.raters.checks.text import LONGEST_BEFORE_STOP, is_no_end, plain, tails, word_counts
 
 BREAK = "\x00"
 """Stands between texts that are read together; no phrase holds it."""
@@ -181,7 +181,8 @@ class Texts:
         swallowed = np.zeros(starts.size, np.bool_)
         swallowed[stopped] = True
         closing[stopped] = True
-        closing[stopped[self._no_ends(at)]] = False
+        short = np.flatnonzero(at - starts[stopped] <= LONGEST_BEFORE_STOP)
+        closing[stopped[short[self._no_ends(at[short])]]] = False
         lines = np.searchsorted(starts, np.flatnonzero(self.codes == ord("\n"))) - 1
         lines = lines[lines >= 0]
         closing[lines] |= ~swallowed[lines]  # blanks after a stop belong to it, with their breaks
@@ -232,3 +233,18 @@ class Texts:
         found: Ints = np.where(last >= 0, marks[last], -1) - self.bounds
         out: list[int] = np.maximum(found, -1).tolist()
         return out
+
+    @cached_property
+    def question_ends(self) -> list[int]:
+        """Where the question mark stands that ends a text, or -1."""
+        last = np.array(self.last_question_marks, np.intp)
+        out: Ints = np.full(last.size, -1, np.intp)
+        asked = np.flatnonzero(last >= 0)
+        if asked.size:
+            marks = self.bounds[asked] + last[asked]
+            ends = np.array(self.starts, np.intp)[asked + 1] - 1
+            pairs = np.stack((marks, ends), axis=1).ravel()
+            over = np.maximum.reduceat(self._kinds, pairs)[::2] < _ALNUM
+            out[asked[over]] = last[asked[over]]
+        listed: list[int] = out.tolist()
+        return listed
