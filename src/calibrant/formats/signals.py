@@ -83,6 +83,7 @@ def check(
     """The signals of an item, or of each of many, as a stream.
 
     Without a rubric, signals speak of the criteria of the built-in rubric for the kind of item.
+    Of a stream, the first item is read by itself, and later ones some dozens at a time.
     """
     checkers = Checkers(load_rubric(rubric) if isinstance(rubric, str) else rubric)
     if isinstance(item_or_items, Plan | Response | Conversation | FreeItem):
