@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import chain, islice, product
 from pathlib import Path
 
@@ -117,9 +118,14 @@ def speed(ctx: Context) -> Report:
         return Run(told["seconds"] / once, told["cpu"] / once)
 
     ctx.say(f"{once} conversations of 15 exchanges, both ways")
-    runs = interleave({"ours": mine, "peer": theirs}, rounds=3, warm_up=1)
+    runs = interleave({"ours": mine, "peer": theirs}, rounds=5, warm_up=1)
     ctx.say("turns of 1, 2 and 4 times the length")
-    longer = {times: _timed(checker, _items(once // 4, times)) for times in (1, 2, 4)}
+    turns = {str(times): _items(64, times) for times in (1, 2, 4)}
+    longer = interleave(
+        {times: partial(_timed, checker, some) for times, some in turns.items()},
+        rounds=5,
+        warm_up=1,
+    )
     ctx.say(f"the whole command over {number // 100:,}, {number // 10:,} and {number:,}")
     sizes = (number // 100, number // 10, number)
     whole = {size: _command(ctx, coaching.write(source, size)) for size in sizes}
@@ -146,7 +152,7 @@ def speed(ctx: Context) -> Report:
             f"processor time a conversation: ours {Quantity(cpu(runs['ours']), 's')}, "
             f"peer {Quantity(cpu(runs['peer']), 's')}",
             "time for turns of 1, 2 and 4 times the length: "
-            + ", ".join(f"{one.seconds / longer[1].seconds:.2f}" for one in longer.values()),
+            + ", ".join(f"{best(one) / best(longer['1']):.2f}" for one in longer.values()),
             "peak memory of the command: "
             + ", ".join(f"{Quantity(peak([run]), 'B')} for {size:,}" for size, run in whole.items())
             + " conversations",
