@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import chain, islice, product
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from calibrant.core.item import Conversation, Exchange
 from calibrant.raters.checks.lexicon import Lexicon
 from calibrant.raters.checks.phrase import read_phrase
 from calibrant.raters.checks.run import Checker
+from calibrant.raters.checks.shelf import shelves
 
 TITLE = "checks: precision, recall, speed"
 
@@ -102,14 +104,11 @@ def speed(ctx: Context) -> Report:
     lexicons = [one for chosen in checker.chosen for one in chosen.definition.lexicons]
     phrases = ctx.work / "phrases.json"
     phrases.write_text(json.dumps({one.id: _said(one) for one in lexicons}), encoding="utf-8")
-    items = [
-        Conversation(id=str(at), exchanges=tuple(Exchange(user=a, assistant=b) for a, b in said))
-        for at, said in enumerate(coaching.conversations(once))
-    ]
+    items = _items(once)
     python = peer_env("spacy", [SPACY, same_version("click")])
 
     def mine() -> Run:
-        run = timed(lambda: [checker.signals(item) for item in items])
+        run = _timed(checker, items)
         return Run(run.seconds / once, (run.cpu or 0.0) / once)
 
     def theirs() -> Run:
@@ -119,12 +118,17 @@ def speed(ctx: Context) -> Report:
         return Run(told["seconds"] / once, told["cpu"] / once)
 
     ctx.say(f"{once} conversations of 15 exchanges, both ways")
-    runs = interleave({"ours": mine, "peer": theirs}, rounds=3, warm_up=1)
-    ctx.say(f"the whole command over {number:,} conversations")
-    out = ctx.work / "signals.jsonl"
-    whole = run_process([COMMAND, "check", source, "-o", out])
-    few = coaching.write(ctx.work / "few.jsonl", number // 10)
-    least = run_process([COMMAND, "check", few, "-o", ctx.work / "few-signals.jsonl"])
+    runs = interleave({"ours": mine, "peer": theirs}, rounds=5, warm_up=1)
+    ctx.say("turns of 1, 2 and 4 times the length")
+    turns = {str(times): _items(64, times) for times in (1, 2, 4)}
+    longer = interleave(
+        {times: partial(_timed, checker, some) for times, some in turns.items()},
+        rounds=5,
+        warm_up=1,
+    )
+    ctx.say(f"the whole command over {number // 100:,}, {number // 10:,} and {number:,}")
+    sizes = (number // 100, number // 10, number)
+    whole = {size: _command(ctx, coaching.write(source, size)) for size in sizes}
     found, other = best(runs["ours"]), best(runs["peer"])
     return Report(
         f"all signals of conversations, {len(lexicons)} lexicons",
@@ -139,7 +143,7 @@ def speed(ctx: Context) -> Report:
             ),
             Row(
                 f"`calibrant check`, {number:,} conversations",
-                Quantity(number / whole.seconds, "/s"),
+                Quantity(number / whole[number].seconds, "/s"),
             ),
         ],
         notes=[
@@ -147,10 +151,39 @@ def speed(ctx: Context) -> Report:
             f"gaps left out; {once} conversations, scaled",
             f"processor time a conversation: ours {Quantity(cpu(runs['ours']), 's')}, "
             f"peer {Quantity(cpu(runs['peer']), 's')}",
-            f"peak memory of the command: {Quantity(peak([least]), 'B')} for {number // 10:,} "
-            f"conversations, {Quantity(peak([whole]), 'B')} for {number:,}",
+            "time for turns of 1, 2 and 4 times the length: "
+            + ", ".join(f"{best(one) / best(longer['1']):.2f}" for one in longer.values()),
+            "peak memory of the command: "
+            + ", ".join(f"{Quantity(peak([run]), 'B')} for {size:,}" for size, run in whole.items())
+            + " conversations",
+            "conversations are put together from a few dozen sentences, but nothing is remembered "
+            "from one to the next: only the conversation that is read is looked at",
         ],
     )
+
+
+def _items(number: int, times: int = 1) -> list[Conversation]:
+    """Conversations in memory, whose turns may be said several times over."""
+    return [
+        Conversation(
+            id=str(at),
+            exchanges=tuple(
+                Exchange(user=" ".join([a] * times), assistant=" ".join([b] * times))
+                for a, b in said
+            ),
+        )
+        for at, said in enumerate(coaching.conversations(number))
+    ]
+
+
+def _timed(checker: Checker, items: list[Conversation]) -> Run:
+    """All signals of these items, in one process."""
+    return timed(lambda: [checker.signals_of(some) for some in shelves(items)])
+
+
+def _command(ctx: Context, source: Path) -> Run:
+    """The whole command over a file."""
+    return run_process([COMMAND, "check", source, "-o", ctx.work / "signals.jsonl"])
 
 
 def _said(one: Lexicon) -> list[str]:

@@ -105,8 +105,11 @@ class _Item:
     @property
     def hash(self) -> str:
         """Content hash of what is judged: the item's id and its own ``more`` do not count."""
-        content = {key: value for key, value in asdict(self).items() if key not in ("id", "more")}
-        return content_hash({"kind": self.kind, **content})
+        return content_hash({"kind": self.kind, **self._content()})
+
+    def _content(self) -> dict[str, Any]:
+        """What is judged, as plain values."""
+        return {key: value for key, value in asdict(self).items() if key not in ("id", "more")}
 
     def measures(self) -> dict[str, int]:
         """What code can count, for the preconditions of a rubric."""
@@ -160,6 +163,13 @@ class Conversation(_Item):
 
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1)]
     preamble: tuple[Message, ...] = ()
+
+    def _content(self) -> dict[str, Any]:
+        """The same as of any item, without the copies: conversations come by the thousand."""
+        return {
+            "exchanges": [{"user": one.user, "assistant": one.assistant} for one in self.exchanges],
+            "preamble": [{"role": one.role, "content": one.content} for one in self.preamble],
+        }
 
     def measures(self) -> dict[str, int]:
         """The number of exchanges."""

@@ -6,6 +6,7 @@ Fields that an item keeps unread in ``more`` are no part of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
@@ -35,8 +36,17 @@ class Part(NamedTuple):
 
 def parts_of(item: Item) -> tuple[Part, ...]:
     """All texts of an item that are not empty."""
-    found = (one for one in _texts(item) if one[3])
-    return tuple(Part(index, *one) for index, one in enumerate(found))
+    found = [one for one in _texts(item) if one[3]]
+    return tuple([_new_part((index, *one)) for index, one in enumerate(found)])
+
+
+_new_part = partial(tuple.__new__, Part)
+
+
+@lru_cache(4096)
+def _turns(number: int) -> tuple[str, str]:
+    """What the two texts of an exchange are called."""
+    return f"exchanges[{number}].user", f"exchanges[{number}].assistant"
 
 
 _Text: TypeAlias = tuple[str, Role, int, str]
@@ -48,8 +58,9 @@ def _texts(item: Item) -> Iterator[_Text]:
             for number, message in enumerate(item.preamble):
                 yield f"preamble[{number}]", "preamble", number, message.content
             for number, exchange in enumerate(item.exchanges):
-                yield f"exchanges[{number}].user", "user", number, exchange.user
-                yield f"exchanges[{number}].assistant", "assistant", number, exchange.assistant
+                user, assistant = _turns(number)
+                yield user, "user", number, exchange.user
+                yield assistant, "assistant", number, exchange.assistant
         case Response():
             yield "question", "question", 0, item.question
             yield "response", "response", 0, item.response

@@ -8,8 +8,9 @@ interrupted run has left is taken up again if items, checks and rubric are still
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, overload
 
@@ -23,6 +24,7 @@ from calibrant.formats.items import Duplicate, stream_items
 from calibrant.formats.rubric_file import load_rubric
 from calibrant.raters.checks.registry import plugin_troubles
 from calibrant.raters.checks.run import Checker
+from calibrant.raters.checks.shelf import shelves
 from calibrant.raters.checks.signal import Signal
 
 BUILT_IN: dict[ItemType, str] = {
@@ -53,6 +55,16 @@ class Checkers:
             self._ready[kind] = Checker(kind, rubric)
         return self._ready[kind]
 
+    def signals(self, items: Sequence[Item]) -> list[tuple[Signal, ...]]:
+        """What checks measured in each of some items, which are read together."""
+        out: list[tuple[Signal, ...]] = [()] * len(items)
+        for kind in dict.fromkeys(one.kind for one in items):
+            places = [at for at, one in enumerate(items) if one.kind == kind]
+            found = self.of(kind).signals_of([items[at] for at in places])
+            for at, signals in zip(places, found, strict=True):
+                out[at] = signals
+        return out
+
     @property
     def used(self) -> tuple[Checker, ...]:
         """Those that were asked for."""
@@ -71,11 +83,12 @@ def check(
     """The signals of an item, or of each of many, as a stream.
 
     Without a rubric, signals speak of the criteria of the built-in rubric for the kind of item.
+    Of a stream, the first item is read by itself, and later ones some dozens at a time.
     """
     checkers = Checkers(load_rubric(rubric) if isinstance(rubric, str) else rubric)
     if isinstance(item_or_items, Plan | Response | Conversation | FreeItem):
         return checkers.of(item_or_items.kind).signals(item_or_items)
-    return (checkers.of(one.kind).signals(one) for one in item_or_items)
+    return chain.from_iterable(map(checkers.signals, shelves(item_or_items)))
 
 
 # -- what a run found
@@ -197,6 +210,7 @@ class CheckRun:
         self.summary = CheckSummary()
         self._on_fault = on_fault
         self._on_progress = on_progress
+        self._seen = 0
 
     def records(self, done: dict[str, tuple[str, str]] | None = None) -> Iterator[Record]:
         """One record an item, in the file's order, without those that are done already.
@@ -205,8 +219,17 @@ class CheckRun:
         """
         done = done or {}
         faults: list[Fault] = []
-        seen = 0
         self.summary.notes += plugin_troubles()
+        for items in shelves(self._items(done, faults)):
+            for item, signals in zip(items, self.checkers.signals(items), strict=True):
+                record = _record(item, self.checkers.of(item.kind), signals)
+                self.summary.add(record)
+                yield record
+                self._tell()
+        self._close(faults, done)
+
+    def _items(self, done: dict[str, tuple[str, str]], faults: list[Fault]) -> Iterator[Item]:
+        """Items in the file's order, without those that are done already."""
         for entry in stream_items(self.source, self.kind, self.encoding, self.summary.notes):
             match entry:
                 case Duplicate():
@@ -215,20 +238,20 @@ class CheckRun:
                     faults.append(entry)
                     self._on_fault(entry)
                     continue
-            seen += 1
-            checker = self.checkers.of(entry.kind)
             earlier = done.pop(entry.id, None)
             if earlier is None:
-                record = _record(entry, checker)
-                self.summary.add(record)
-                yield record
-            elif earlier != (entry.hash, checker.card.name):
+                yield entry
+            elif earlier == (entry.hash, self.checkers.of(entry.kind).card.name):
+                self._tell()
+            else:
                 raise SourceError(
                     f"item {entry.id!r}, its checks or the rubric have changed since the "
                     "interrupted run: start anew, without --resume"
                 )
-            self._on_progress(seen)
-        self._close(faults, done)
+
+    def _tell(self) -> None:
+        self._seen += 1
+        self._on_progress(self._seen)
 
     def _close(self, faults: list[Fault], left: dict[str, tuple[str, str]]) -> None:
         self.summary.cards = {
@@ -298,11 +321,11 @@ def _decoded(line: bytes, path: Path) -> Record:
     raise SourceError(f"{path}: not a file that `calibrant check` has written")
 
 
-def _record(item: Item, checker: Checker) -> Record:
+def _record(item: Item, checker: Checker, signals: Iterable[Signal]) -> Record:
     return {
         "item": item.id,
         "kind": item.kind,
         "content": item.hash,
         "card": checker.card.name,
-        "signals": [one.to_dict() for one in checker.signals(item)],
+        "signals": [one.to_dict() for one in signals],
     }

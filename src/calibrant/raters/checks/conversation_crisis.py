@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from calibrant.raters.checks.alternatives import compiled
 from calibrant.raters.checks.conversation_crisis_frames import FRAMES
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.reading import Hit, Reading
@@ -20,14 +21,14 @@ NAME, LEXICON = "conversation_crisis", "crisis-en"
 SIGNAL = "crisis_signals"
 
 _CLAUSE = re.compile(r"[,;:()\"]|\s-\s|\bbut\b|\bso\b|\band then\b|\bbecause\b|\bexcept\b")
-_DENIAL = re.compile(
+_DENIAL = compiled(
     r"\b(?:not|never|no|without|nor|neither|none|nobody|hardly|stopped|isn't"
     r"|aren't|wasn't|weren't"
     r"|don't|dont|doesn't|doesnt|didn't|didnt|won't|wont|wouldn't|wouldnt"
     r"|haven't|havent|hasn't"
     r"|hadn't|can't|cant|couldn't|shouldn't)\b"
 )
-_NO_DENIAL = re.compile(
+_NO_DENIAL = compiled(
     r"\b(?:not sure|don't know|dont know|can't stop|cant stop|couldn't stop"
     r"|not stop|can't help"
     r"|cant help|don't care|dont care|don't plan|dont plan|don't intend|not "
@@ -55,7 +56,7 @@ _DOUBT = re.compile(
     r"|\bwhat's|\bstruggl\w+|\blost)\b"
 )
 """What turns wanting to live into its opposite."""
-_OTHERS = re.compile(
+_OTHERS = compiled(
     r"\b(?:he|he's|he'd|she|she's|she'd|they|they're|they'd|they've|who|who's"
     r"|who'd|people|someone"
     r"|somebody|his|her|their|him|them|patients?|clients?|callers?|students?"
@@ -71,7 +72,7 @@ _OTHERS = re.compile(
     r"|wife(?:'s)?|partner(?:'s)?|ex(?:'s)?|classmate(?:'s)?|teacher(?:'s)?|you)\b"
 )
 _ME = re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|myself|mine)\b")
-_STORY = re.compile(
+_STORY = compiled(
     r"\b(?:film|movie|book|novel|series|episode|documentary|podcast|essay"
     r"|dissertation|thesis"
     r"|lecture|course|training|module|character|play|song|lyrics?|news|article"
@@ -84,7 +85,7 @@ _STORY = re.compile(
     r"|headline|crime|thriller"
     r"|placement|ward|hamlet|juliet|prevention|first aid|case study)\b"
 )
-_PAST = re.compile(
+_PAST = compiled(
     r"\b(?:used to|years ago|years back|a decade ago|decades ago|long ago"
     r"|long time ago|back then"
     r"|in the past|in my (?:teens|twenties|thirties|past|youth|childhood|early"
@@ -150,7 +151,7 @@ _NOT_MEANT = re.compile(
     r"box|flat tyre|workout|the gym"
 )
 """Words around a frame by which it says something else."""
-_PERSON = re.compile(
+_PERSON = compiled(
     r"\b(?:he|she|they|he's|she's|they've|he'd|she'd|hes|shes|who|someone"
     r"|somebody|guy|man|woman"
     r"|husband|wife|partner|boyfriend|girlfriend|ex|dad|father|mum|mom|mother"
@@ -159,7 +160,7 @@ _PERSON = re.compile(
     r"|hubby|carer|parents"
     r"|family|boss|neighbou?r|in-laws?)\b"
 )
-_THING = re.compile(
+_THING = compiled(
     r"\b(?:it|that|this|which|news|reality|truth|realisation|realization|grief"
     r"|loss|wave|tiredness"
     r"|exhaustion|heat|cold|smell|bills?|panic|anxiety|guilt|sadness"

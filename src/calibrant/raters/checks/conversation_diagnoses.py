@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from calibrant.raters.checks.alternatives import compiled
 from calibrant.raters.checks.conversation_harm import harm
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
@@ -19,7 +20,7 @@ NAME, LEXICON = "conversation_diagnoses", "diagnoses-en"
 
 _CLAUSE = re.compile(r"[,;:]\s|\s-\s|\bbut\b")
 _UP_TO = r"(?:[\w'-]+,? ){0,%d}$"
-_HAS = re.compile(
+_HAS = compiled(
     r"\b(?:you (?:clearly |obviously |definitely |certainly |plainly |really "
     r"|do |probably |likely "
     r"|evidently |simply |just |must |most likely |almost certainly |quite "
@@ -65,7 +66,7 @@ _IS_YOU = re.compile(
     + _UP_TO % 4
     + ")"
 )
-_OPEN = re.compile(
+_OPEN = compiled(
     r"\b(?:not|never|n't|don't|can't|cannot|isn't|aren't|doesn't|didn't|won't"
     r"|wasn't|wouldn't|whether|if|no"
     r"|without saying|rather than|instead of|might|may|could|perhaps"
@@ -84,7 +85,7 @@ _OPEN = re.compile(
     r"|her|they|their|friend's)\b"
 )
 """In the clause before a name: by these it is not said of the user, or not as a fact."""
-_TOLD = re.compile(
+_TOLD = compiled(
     r"\b(?:mentioned|said|saying|told|wrote|shared|asked|described yourself"
     r"|diagnosed|you call|you called"
     r"|calling it|calls it|calling yourself|what you call|own word|in your "

@@ -59,11 +59,19 @@ def conversation_endings(reading: Reading, parameters: Values) -> Iterable[Signa
     """Counts exchanges, and the share of replies that end in a question."""
     replies = reading.of("assistant")
     yield Signal(NAME, "exchanges", measured=len(replies))
-    ends = [(part, question_at_the_end(reading, part)) for part in replies]
+    marks = reading.mine(reading.shelf.texts.last_question_marks)
+    over = reading.mine(reading.shelf.texts.question_ends)
+    ends = [
+        (part, question_at_the_end(reading, part))
+        for part in replies
+        if over[part.index] >= 0 or len(part.text) - TAIL <= marks[part.index] >= 0
+    ]
     spans = tuple(
-        reading.span(part, reading.sentence_at(part, at)[0], at + 1)
-        for part, at in ends
-        if at is not None
+        [
+            reading.span(part, reading.sentence_at(part, at)[0], at + 1)
+            for part, at in ends
+            if at is not None
+        ]
     )
     share = len(spans) / len(replies)
     beyond = share >= parameters["share"] if len(replies) >= parameters["least_turns"] else None
@@ -81,21 +89,30 @@ def conversation_endings(reading: Reading, parameters: Values) -> Iterable[Signa
 
 def question_at_the_end(reading: Reading, part: Part) -> int | None:
     """Where the question mark stands that a reply ends with, if it ends in a question."""
-    at = reading.question_end(part)
+    last = reading.last_question_mark(part)
+    if last < 0:
+        return None
     low = reading.low(part)
+    at = reading.question_end(part)
     if at is None:
-        cut = max(len(low) - TAIL, 0)
-        if "?" not in low[cut:]:
-            return None
-        found = _SIGN_OFF.search(low, cut)
-        if found is None:
-            return None
-        at = low.rfind("?", 0, found.start() + 1)
-        if at < 0 or any(sign.isalnum() for sign in low[at : found.start()]):
-            return None
-    if low[at + 1 : at + 2] == '"':
+        at = _signed_off(low, last)
+    if at is not None and low[at + 1 : at + 2] == '"':
         start, _ = reading.sentence_at(part, at)
         opened = low.rfind('"', start, at)
         if opened > start and not _ASKS.match(low, start, at):
             return None
+    return at
+
+
+def _signed_off(low: str, last: int) -> int | None:
+    """Where the question mark stands after which nothing but a courtesy or a signature comes."""
+    cut = max(len(low) - TAIL, 0)
+    if last < cut:
+        return None
+    found = _SIGN_OFF.search(low, cut)
+    if found is None:
+        return None
+    at = low.rfind("?", 0, found.start() + 1)
+    if at < 0 or any(sign.isalnum() for sign in low[at : found.start()]):
+        return None
     return at

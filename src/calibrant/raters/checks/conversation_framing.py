@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from calibrant.core.parts import Part
+from calibrant.raters.checks.alternatives import compiled
 from calibrant.raters.checks.language import NOT_COVERED
+from calibrant.raters.checks.packed import KEEP, LONGEST, WordSet, shared_out
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
+from calibrant.raters.checks.shelf import Shelf, Spots
 from calibrant.raters.checks.signal import Hint, Signal, Span
 
 NAME, LEXICON = "conversation_framing", "framing-en"
@@ -37,16 +42,23 @@ ORDERS = frozenset(
     """.split()  # noqa: SIM905 -- a page of words, not one to a line
 )
 """Verbs that begin an order."""
+_LEADS = (
+    "so", "then", "and", "but", "now", "first", "next", "please", "just", "simply", "honestly",
+    "ok", "okay", "right", "well", "instead", "today", "tonight", "tomorrow", "seriously",
+    "listen", "look", "my friend", "for now", "from now on", "starting today", "also", "finally",
+    "second", "third", "step one", "above all", "if in doubt", "by tomorrow", "this week",
+    "every morning", "each day", "oh", "no", "yes", "again",
+)  # fmt: skip
+"""Words that may come before the verb."""
 _LEAD = re.compile(
-    r"(?:(?:[-*>#\"'(\s]|\d{1,3}[.)])*+)(?:(?:so|then|and|but|now|first|next"
-    r"|please|just|simply|honestly|ok|okay|right|well"
-    r"|instead|today|tonight|tomorrow|seriously|listen|look|my friend|for now"
-    r"|from now on|starting today|also|finally"
-    r"|second|third|step one|above all|if in doubt|by tomorrow|this week"
-    r"|every morning|each day|oh|no|yes|again)\b[,:]?\s++)*+"
+    r"(?:(?:[-*>#\"'(\s]|\d{1,3}[.)])*+)(?:(?:" + "|".join(_LEADS) + r")\b[,:]?\s++)*+"
 )
+_LEADING = 4
+_LEADS_ON = np.isin(np.arange(256), list(b'-*>#"( \t'))
+"""Signs that are passed over to find the first word; those after the fourth are not."""
+_BEGINNINGS = WordSet([*ORDERS, *(lead.split()[0] for lead in _LEADS)])
 _FIRST = re.compile(r"[a-z']++")
-_COURTESY = re.compile(
+_COURTESY = compiled(
     r"(?:take (?:your time|care|all the time|it easy|a moment if|good care"
     r"|heart)|let me\b|let's\b|lets\b|let us"
     r"|tell me (?:more|about|a bit|if|what|how|when|where|whatever|which"
@@ -113,7 +125,7 @@ _PLAIN_NEED = re.compile(
 )
 def conversation_framing(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Counts prescriptive and tentative sentences, and when the first order comes."""
-    replies = [one for one in reading.of("assistant") if reading.covered(one, "en")]
+    replies = reading.in_language(reading.of("assistant"), "en")
     outside = len(reading.of("assistant")) - len(replies)
     left = f"{outside} replies in a language not covered" if outside else ""
     names = (
@@ -126,9 +138,8 @@ def conversation_framing(reading: Reading, parameters: Values) -> Iterable[Signa
         for name in names:
             yield Signal(NAME, name, criterion="CQ6", not_measured=NOT_COVERED, note=left)
         return
-    hits = reading.hits(LEXICON, "assistant")
-    orders = _orders(reading, replies, hits)
-    total = sum(len(reading.sentences(part)) for part in replies)
+    orders = _orders(reading, replies, reading.hits(LEXICON, "assistant", label="prescriptive"))
+    total = sum(map(reading.sentence_count, replies))
     share, most = len(orders) / max(total, 1), parameters["share"]
     spans = tuple(span for _, span in orders)
     beyond = share >= most
@@ -144,14 +155,14 @@ def conversation_framing(reading: Reading, parameters: Values) -> Iterable[Signa
         suggestion=Hint("CQ6", "many sentences tell the user what to do") if beyond else None,
         note=left,
     )
-    soft = [hit for hit in hits if hit.label == "tentative"]
+    soft = reading.spans_of(LEXICON, "assistant", "tentative")
     advice = len(orders) + len(soft)
     yield Signal(
         NAME,
         names[2],
         measured=len(soft) / advice if advice else None,
         criterion="CQ6",
-        spans=tuple(hit.span for hit in soft),
+        spans=tuple(soft),
         not_measured=None if advice else "nothing is framed either way",
         note=left,
     )
@@ -172,12 +183,12 @@ def _orders(
     """The exchange and place of each prescriptive sentence, in order."""
     found: dict[tuple[int, int], tuple[int, Span]] = {}
     for hit in hits:
-        if hit.label == "prescriptive":
-            place = reading.sentence_at(hit.part, hit.start)
-            if (hit.part.index, place[0]) not in found and _is_order(reading, hit, place):
-                found[hit.part.index, place[0]] = (hit.part.number, hit.span)
-    for part in replies:
-        for start, stop in _imperatives(reading, part):
+        place = reading.sentence_at(hit.part, hit.start)
+        if (hit.part.index, place[0]) not in found and _is_order(reading, hit, place):
+            found[hit.part.index, place[0]] = (hit.part.number, hit.span)
+    inside = {part.index for part in replies}
+    for part, start, stop in _imperatives(reading):
+        if part.index in inside:
             span = reading.span(part, start, stop)
             found.setdefault((part.index, start), (part.number, span))
     return [found[key] for key in sorted(found)]
@@ -195,17 +206,39 @@ def _is_order(reading: Reading, hit: Hit, place: tuple[int, int]) -> bool:
     return not _PLAIN_NEED.match(low, hit.end, end)
 
 
-def _imperatives(reading: Reading, part: Part) -> Iterator[tuple[int, int]]:
+def _may_begin_with_orders(shelf: Shelf) -> Spots:
+    """Sentences of replies whose first word allows for an order."""
+    texts, starts = shelf.texts, shelf.sentence_starts
+    begins = starts.copy()
+    for _ in range(_LEADING):  # emphasis, quotes and bullets come before the first word
+        begins += _LEADS_ON[texts.codes[begins]]
+    signs = texts.codes[begins[:, None] + np.arange(LONGEST)]
+    letters = (signs - np.uint8(ord("a")) < 26) | (signs == ord("'"))
+    size = np.where(letters.all(axis=1), LONGEST, np.argmin(letters, axis=1))
+    first = texts.eights[begins].astype(np.uint64) & KEEP[size]
+    # where no letter stands even now, the first word is further on
+    likely = _BEGINNINGS.holds(first) | (signs[:, 0] - np.uint8(ord("a")) >= 26)
+    at = np.flatnonzero(likely)
+    of_text = shared_out(starts[at], texts.bounds)
+    at, of_text = at[replies := shelf.of_role("assistant")[of_text]], of_text[replies]
+    ends = np.array(texts.sentences.ends, np.intp)
+    return shelf.spots(of_text, starts[at], ends[at])
+
+
+def _imperatives(reading: Reading) -> Iterator[tuple[Part, int, int]]:
     """Sentences that begin with an order, as places of the words that give it."""
-    low = reading.low(part)
-    for start, end in reading.sentences(part):
+    texts, starts, ends, of_item = reading.shelf.once(_may_begin_with_orders)
+    of, to = of_item[reading.at], of_item[reading.at + 1]
+    for number, start, end in zip(texts[of:to], starts[of:to], ends[of:to], strict=True):
+        part = reading.shelf.flat[number]
+        low = reading.low(part)
         lead = _LEAD.match(low, start, end)
         at = start if lead is None else lead.end()
         first = _FIRST.match(low, at, end)
         if first is None or first.group() not in ORDERS or low[end - 1] == "?":
             continue
         if not _COURTESY.match(low, at, end) and _is_verb(low, first.end(), end):
-            yield start, end
+            yield part, start, end
 
 
 _NO_VERB = re.compile(

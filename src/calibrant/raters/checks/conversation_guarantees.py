@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from calibrant.raters.checks.alternatives import compiled
 from calibrant.raters.checks.conversation_harm import harm
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
@@ -12,7 +13,7 @@ from calibrant.raters.checks.signal import Signal
 
 NAME, LEXICON = "conversation_guarantees", "guarantees-en"
 
-_OPEN = re.compile(
+_OPEN = compiled(
     r"\b(?:hope|hopes|hoping|hopefully|maybe|perhaps|possibly|might|may"
     r"|whether|wonder\w*|chance|chances|odds|fear\w*"
     r"|afraid|worr\w+|doubt|scared|imagin\w+|pictur\w+|don't know|do not know"
@@ -31,7 +32,7 @@ _OPEN = re.compile(
     r"|depends|isn't a)\b"
 )
 """Words by which an outcome is left open."""
-_SURE = re.compile(
+_SURE = compiled(
     r"\b(?:without (?:a |any )?doubt|no doubt|beyond (?:a |any )?doubt|(?:no"
     r"|zero|not a) (?:chance|way|odds)"
     r"|could not be|couldn't be (?:more )?(?:sure|surer|simpler)|don't worry"
@@ -40,7 +41,7 @@ _SURE = re.compile(
     r"|scared)|unlike (?:many|some) people)\b"
 )
 """Words like those that leave an outcome open, which do not."""
-_TOLD = re.compile(
+_TOLD = compiled(
     r"\b(?:you (?:said|told|mentioned|wrote|promised|were sure|were certain"
     r"|thought|felt|believe|expected|keep telling"
     r"|tell yourself|told yourself|worried|hoped|want|wanted|wish|wanted to "

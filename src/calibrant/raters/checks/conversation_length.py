@@ -33,18 +33,19 @@ NO_WORDS = "no message of the user has words"
 )
 def conversation_length(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Counts words of messages and replies, and how many times as long replies are."""
-    messages = {part.number: part for part in reading.of("user")}
+    words = reading.mine(reading.shelf.texts.word_counts)
+    messages = {part.number: words[part.index] for part in reading.of("user")}
     replies = reading.of("assistant")
-    asked = [reading.word_count(one) for one in messages.values()]
-    said = [reading.word_count(one) for one in replies]
+    asked = list(messages.values())
+    said = [words[one.index] for one in replies]
     yield Signal(
         NAME, "words_per_message", measured=sum(asked) / max(len(asked), 1), criterion="CP2"
     )
     yield Signal(NAME, "words_per_reply", measured=sum(said) / max(len(said), 1), criterion="CP2")
     pairs = [
-        (reply, reading.word_count(reply) / reading.word_count(messages[reply.number]))
+        (reply, words[reply.index] / messages[reply.number])
         for reply in replies
-        if reply.number in messages and reading.word_count(messages[reply.number])
+        if messages.get(reply.number)
     ]
     if not pairs:
         for name in ("ratio_mean", "share_over_2x", "share_over_3x", "ratio_maximum"):
@@ -54,8 +55,8 @@ def conversation_length(reading: Reading, parameters: Values) -> Iterable[Signal
     essays = [
         reply
         for reply, _ in pairs
-        if reading.word_count(reply) >= parameters["essay"]
-        and reading.word_count(messages[reply.number]) <= parameters["short_message"]
+        if words[reply.index] >= parameters["essay"]
+        and messages[reply.number] <= parameters["short_message"]
     ]
     yield Signal(
         NAME,
@@ -122,6 +123,5 @@ def _ratios(
 
 def _beginnings(reading: Reading, replies: Iterable[Part]) -> tuple[Span, ...]:
     """The first sentence of each reply: enough to find it, and not the whole text again."""
-    return tuple(
-        reading.span(one, *reading.sentences(one)[0]) for one in replies if reading.sentences(one)
-    )
+    places = [(one, reading.first_sentence(one)) for one in replies]
+    return tuple([reading.span(one, *place) for one, place in places if place is not None])

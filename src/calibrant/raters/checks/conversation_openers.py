@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 
-from calibrant.core.parts import Part
-from calibrant.raters.checks.conversation_labels import opening
+import numpy as np
+
+from calibrant.raters.checks.conversation_labels import openings
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
-from calibrant.raters.checks.signal import Hint, Signal, Span, SuggestAnswer
+from calibrant.raters.checks.shelf import Shelf, Spots
+from calibrant.raters.checks.signal import Hint, Signal, SuggestAnswer
 
 NAME, LEXICON = "conversation_openers", "stock-phrases-en"
 _WORD = re.compile(r"[^\W_]++(?:['-][^\W_]++)*+")
@@ -38,13 +40,17 @@ _WORD = re.compile(r"[^\W_]++(?:['-][^\W_]++)*+")
 def conversation_openers(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Counts openers that come again, and stock phrases at the beginning and anywhere."""
     replies = reading.of("assistant")
-    begins = {part.index: opening(reading, part) for part in replies}
-    openers = {
-        part.index: _opener(reading, part, begins[part.index], parameters["words"])
+    begins = reading.mine(reading.shelf.once(openings))
+    openers, stops = reading.shelf.once(_openers, parameters["words"])
+    openers, stops = reading.mine(openers), reading.mine(stops)
+    often: dict[str, int] = {}
+    for part in replies:
+        often[openers[part.index]] = often.get(openers[part.index], 0) + 1
+    again = {
+        part.index: reading.span(part, begins[part.index], stops[part.index])
         for part in replies
+        if openers[part.index] and often[openers[part.index]] > 1
     }
-    often = Counter(words for words, _ in openers.values() if words)
-    again = {index: span for index, (words, span) in openers.items() if often[words] > 1}
     turns = len(replies)
     yield Signal(
         NAME,
@@ -55,12 +61,8 @@ def conversation_openers(reading: Reading, parameters: Values) -> Iterable[Signa
         note=f"the first {parameters['words']} words after a topic label are compared",
     )
     outside = reading.uncovered(replies)
-    hits = reading.hits(LEXICON, "assistant")
-    first = {
-        hit.part.index: hit.span
-        for hit in reversed(hits)
-        if hit.start < _end_of_first(reading, hit.part, begins[hit.part.index])
-    }
+    hits = reading.spans_at(reading.shelf.hits(LEXICON, ("assistant",)).lists.spots)
+    first = reading.by_text(reading.shelf.once(_in_first_sentences))
     left = f"{len(outside)} replies in a language not covered" if outside else ""
     if outside and not hits:
         for name in (
@@ -103,26 +105,44 @@ def conversation_openers(reading: Reading, parameters: Values) -> Iterable[Signa
         "stock_phrases_per_reply",
         measured=len(hits) / turns,
         criterion="CP2",
-        spans=tuple(hit.span for hit in hits),
+        spans=tuple(hits),
         note=left,
     )
 
 
-def _opener(reading: Reading, part: Part, start: int, count: int) -> tuple[str, Span]:
-    """The first words of a reply, small and without signs, and where they stand."""
-    low = reading.low(part)
-    words: list[str] = []
-    stop = start
-    for found in _WORD.finditer(low, start, start + 40 * count):
-        words.append(found.group())
-        stop = found.end()
-        if len(words) == count:
-            break
-    if len(words) < count:
-        words = []
-    return " ".join(words), reading.span(part, start, max(stop, start + 1))
+def _openers(shelf: Shelf, count: int) -> tuple[list[str], list[int]]:
+    """For every text of a shelf, its first words, small and without signs, and where they end.
+
+    Only replies have an opener, and only those with so many words.
+    """
+    low, starts, begins = shelf.texts.low, shelf.texts.starts, shelf.once(openings)
+    match = _first_words(count).match
+    words, stops = [""] * len(begins), [0] * len(begins)
+    for number in np.flatnonzero(shelf.of_role("assistant")).tolist():
+        start = starts[number]
+        begin = start + begins[number]
+        found = match(low, begin, min(begin + 40 * count, starts[number + 1] - 1))
+        if found is not None:
+            words[number], stops[number] = " ".join(found.groups()), found.end() - start
+    return words, stops
 
 
-def _end_of_first(reading: Reading, part: Part, start: int) -> int:
-    """Where the first sentence ends."""
-    return reading.sentence_at(part, start)[1]
+def _in_first_sentences(shelf: Shelf) -> Spots:
+    """For all items of a shelf, the first stock phrase of each reply, if its first sentence has it.
+
+    The first sentence is the one with the first words that are no label.
+    """
+    hits = shelf.hits(LEXICON, ("assistant",))
+    texts = hits.texts
+    begins = shelf.texts.bounds + np.array(shelf.once(openings), np.intp)
+    sentence = np.searchsorted(shelf.sentence_starts, begins[texts], "right") - 1
+    ends = np.array(shelf.texts.sentences.ends, np.intp)[sentence]
+    fresh = np.diff(texts, prepend=-1) > 0
+    at = np.flatnonzero(fresh & (hits.starts < ends))
+    return shelf.spots(texts[at], hits.starts[at], hits.ends[at])
+
+
+@cache
+def _first_words(count: int) -> re.Pattern[str]:
+    """So many words in a row, with whatever stands before and between them."""
+    return re.compile("".join([rf"[\W_]*+({_WORD.pattern})"] * count))

@@ -6,10 +6,11 @@ Paragraphs and woven text are ways to be clear as well, and a reader has to judg
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 
-from calibrant.raters.checks.conversation_labels import Section, sections
-from calibrant.raters.checks.conversation_words import stems
+from calibrant.raters.checks.conversation_labels import Section, labels, sections
+from calibrant.raters.checks.conversation_words import is_said, said_by_users, stems
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Parameter, Values, check
 from calibrant.raters.checks.signal import Hint, Signal, Span
@@ -35,18 +36,21 @@ NO_SECTIONS = "no reply has labelled sections"
 def conversation_sections(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Counts topic labels, sections and the sentences in each section."""
     replies = reading.of("assistant")
-    built = [found for found in (sections(reading, part) for part in replies) if found]
+    known = reading.shelf.once(labels)
+    built = [sections(reading, part) for part in replies if reading.first + part.index in known]
     every = [one for found in built for one in found]
-    labels = tuple(_label(reading, one) for one in every)
+    headings = tuple([_label(reading, one) for one in every])
     yield Signal(
         NAME,
         "share_with_labels",
         measured=len(built) / len(replies),
         criterion="MT6",
-        spans=labels,
+        spans=headings,
         note="labels are one way of three to be clear",
     )
-    blocks = sum(reading.plain(part).strip().count("\n\n") + 1 for part in replies)
+    blocks = len(replies)
+    if reading.has("\n\n"):
+        blocks += sum(reading.plain(part).strip().count("\n\n") for part in replies)
     yield Signal(NAME, "paragraphs_per_reply", measured=blocks / len(replies), criterion="MT6")
     if not every:
         for name, criterion in (
@@ -114,16 +118,13 @@ def _depth(reading: Reading, built: list[list[Section]], parameters: Values) -> 
 
 def _in_the_users_words(reading: Reading, every: list[Section]) -> Signal:
     """Whether labels call a topic what the user has called it so far."""
-    said: list[set[str]] = []
-    for message in reading.of("user"):
-        said.append(stems(reading.low(message)) | (said[-1] if said else set()))
+    said = reading.shelf.once(said_by_users)
+    first = said.first[reading.at]
     numbers = [one.number for one in reading.of("user")]
     own = []
     for one in every:
-        known = [
-            words for number, words in zip(numbers, said, strict=True) if number <= one.part.number
-        ]
-        if known and stems(one.label.lower()) & known[-1]:
+        last = first + bisect_right(numbers, one.part.number) - 1
+        if any(is_said(said, stem, first, last) for stem in stems(one.label.lower())):
             own.append(one)
     return Signal(
         NAME,

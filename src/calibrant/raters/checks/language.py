@@ -8,6 +8,19 @@ texts in Latin letters without evidence either way count as covered.
 from __future__ import annotations
 
 import re
+from functools import cache
+
+import numpy as np
+
+from calibrant.raters.checks.packed import (
+    KEEP,
+    LONGEST,
+    Bools,
+    WordSet,
+    shared_out,
+    without_repeats,
+)
+from calibrant.raters.checks.texts import Texts
 
 NOT_COVERED = "language not covered"
 LONG = 10
@@ -88,6 +101,38 @@ def covered(text: str, language: str) -> bool:
     if mine == theirs == 0:
         return len(found) < LONG and sum(not word.isascii() for word in found) < 2
     return mine >= theirs
+
+
+@cache
+def _packed(language: str) -> tuple[WordSet, WordSet]:
+    """Short words of a language, and all of others, as far as they are written in ASCII."""
+    own, others = _SETS.get(language, _NONE), _OTHERS.get(language, _NONE)
+    short = (word for word in own if len(word) <= LONGEST)
+    return WordSet(filter(str.isascii, short)), WordSet(filter(str.isascii, others))
+
+
+def clearly_covered(texts: Texts, language: str) -> Bools:
+    """For each of many texts, whether a glance at its first words shows it to be covered.
+
+    Where it does, ``covered`` says the same; where it does not, ``covered`` has to be asked.
+    """
+    own, others = _packed(language)
+    starts, ends = texts.tokens
+    sizes = np.diff(texts.starts) - 1
+    first = np.searchsorted(starts, texts.bounds)
+    last = np.searchsorted(starts, texts.bounds + np.minimum(sizes, GLANCE))
+    counts = np.maximum(last - first - 1, 0)  # the last may be cut off
+    text = np.repeat(np.arange(len(texts)), counts)
+    token = np.arange(text.size) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    size = ends[token] - starts[token]
+    keys = texts.eights[starts[token]].astype(np.uint64) & KEEP[np.minimum(size, LONGEST)]
+    mine = own.places(keys)
+    at = np.flatnonzero((mine >= 0) & (size <= LONGEST))
+    found = without_repeats(np.sort((text[at] << 9) | mine[at]))
+    clear = np.bincount(found >> 9, minlength=len(texts)) >= 3
+    clear[text[np.flatnonzero(others.places(keys) >= 0)]] = False
+    clear[shared_out(np.flatnonzero(texts.codes >= 0x80), texts.bounds)] = False
+    return clear & (sizes <= CLEAR)
 
 
 def _sampled(text: str) -> str:

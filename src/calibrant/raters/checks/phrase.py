@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import log2, prod
+from typing import NamedTuple
 
 from calibrant.raters.checks.text import low
 
@@ -80,6 +81,18 @@ class Token:
         return max(len(one) + 40 * one.endswith("*") for one in self.ways)
 
 
+class Look(NamedTuple):
+    """How to find out whether a phrase stands around its anchor."""
+
+    after: Callable[[str, int], re.Match[str] | None] | None
+    """Matches from the end of the anchor on; ``None`` where nothing but the end of a word follows,
+    and the anchor was found to end one."""
+    before: Callable[[str], re.Match[str] | None] | None
+    """Matches what stands before the anchor, read from its end; ``None`` where nothing does."""
+    reach: int
+    """So many signs before the anchor have to be read."""
+
+
 @dataclass(frozen=True)
 class Phrase:
     """Tokens that follow one another, with a space or a gap of some words between them."""
@@ -103,6 +116,21 @@ class Phrase:
         return self.first == 0 and self.last == len(self.tokens) - 1
 
     @cached_property
+    def signs_after(self) -> frozenset[str] | None:
+        """What may come next after the anchor and a space; ``None`` is anything."""
+        return _next_signs(
+            [(self.gaps[at - 1], self.tokens[at]) for at in range(self.last + 1, len(self.tokens))],
+            0,
+        )
+
+    @cached_property
+    def signs_before(self) -> frozenset[str] | None:
+        """What may come next before the anchor and a space; ``None`` is anything."""
+        return _next_signs(
+            [(self.gaps[at], self.tokens[at]) for at in range(self.first - 1, -1, -1)], -1
+        )
+
+    @property
     def _after(self) -> Callable[[str, int], re.Match[str] | None]:
         parts = []
         for at in range(self.last + 1, len(self.tokens)):
@@ -110,7 +138,7 @@ class Phrase:
             parts.append(f"(?:{part})?" if self.tokens[at].optional else part)
         return re.compile("".join(parts) + _END).match
 
-    @cached_property
+    @property
     def _before(self) -> Callable[[str], re.Match[str] | None]:
         """Reads from the anchor back, so that it need not be searched where the phrase begins."""
         parts = []
@@ -119,23 +147,34 @@ class Phrase:
             parts.append(f"(?:{part})?" if self.tokens[at].optional else part)
         return re.compile("".join(parts) + _END).match
 
-    @cached_property
+    @property
     def _reach(self) -> int:
         """How far before its anchor it may begin."""
         gaps = sum((gap + 1) * _LONGEST_WORD for gap in self.gaps[: self.first] if gap)
         return gaps + sum(token.reach + 1 for token in self.tokens[: self.first])
 
-    def around(self, text: str, start: int, end: int) -> tuple[int, int] | None:
-        """Where the whole phrase stands whose anchor stands there, if it does."""
-        after = self._after(text, end)
-        if after is None:
+    @cached_property
+    def look(self) -> Look:
+        """What has to stand around the anchor, made ready when it is first asked for."""
+        ends_a_word = all(
+            way[-1].isalnum() or way[-1] == "*" for way in self.tokens[self.last].ways
+        )
+        bare = self.last == len(self.tokens) - 1 and ends_a_word
+        return Look(
+            None if bare else self._after, self._before if self.first else None, self._reach
+        )
+
+
+def _next_signs(tokens: Iterable[tuple[int, Token]], end: int) -> frozenset[str] | None:
+    """The first signs of these tokens, each with the gap before it, or their last ones."""
+    signs: set[str] = set()
+    for gap, token in tokens:
+        if gap or (end and any(way.endswith("*") for way in token.ways)):
             return None
-        if self.first:
-            before = self._before(text[max(0, start - self._reach) : start][::-1])
-            if before is None:
-                return None
-            start -= before.end()
-        return start, after.end()
+        signs.update(way[end] for way in token.ways)
+        if not token.optional:
+            return frozenset(signs)
+    return None
 
 
 def _escaped(way: str) -> str:

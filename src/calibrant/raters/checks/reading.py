@@ -1,24 +1,27 @@
 """An item as checks read it: its texts, scanned once, with what several checks ask computed once.
 
-A reading belongs to one run over one item. Nothing in it changes what the item says.
+A reading is one item on a shelf of items that are read together; alone, it has a shelf to itself.
+Nothing in it changes what the item says.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.item import Item
-from calibrant.core.parts import Part, Role, parts_of
-from calibrant.raters.checks.language import covered
+from calibrant.core.parts import Part, Role
 from calibrant.raters.checks.lexicon import Lexicon
-from calibrant.raters.checks.matcher import BREAK, Matcher, Place
-from calibrant.raters.checks.signal import Span
-from calibrant.raters.checks.text import plain, question_end, sentences_of_plain, word_counts
+from calibrant.raters.checks.shelf import Scanner, Shelf, Spots
+from calibrant.raters.checks.signal import Span, new_span
+
+__all__ = ("Hit", "Reading", "Scanner", "readings")
+
+
+T = TypeVar("T")
 
 
 class Hit(NamedTuple):
@@ -39,46 +42,36 @@ class Hit(NamedTuple):
     @property
     def span(self) -> Span:
         """The place, for a signal."""
-        return Span(self.part.name, self.start, self.end, self.text)
+        part, start, end, _, _ = self
+        return new_span((part.name, start, end, part.text[start:end]))
 
 
-def _place(hit: Hit) -> tuple[int, int]:
-    return hit.part.index, hit.start
-
-
-class Scanner:
-    """What is looked for in whose words: one matcher a role, or one for all."""
-
-    def __init__(self, lexicons: Iterable[Lexicon] = ()) -> None:
-        self.lexicons = {one.id: one for one in lexicons}
-        every = self.lexicons.values()
-        named = {role for one in every for role in one.roles}
-        self._of_all = Matcher(one for one in every if not one.roles)
-        self._by_role = {
-            role: Matcher(one for one in every if role in one.roles or not one.roles)
-            for role in named
-        }
-
-    def matcher(self, role: Role) -> Matcher:
-        """For the texts of one role; roles without a lexicon of their own share one."""
-        return self._by_role.get(role, self._of_all)
+_new_hit = partial(tuple.__new__, Hit)
 
 
 class Reading:
     """One item with its texts; whatever is asked for is computed once."""
 
-    def __init__(self, item: Item, scanner: Scanner | None = None) -> None:
+    def __init__(
+        self, item: Item, scanner: Scanner | None = None, *, on: tuple[Shelf, int] | None = None
+    ) -> None:
         self.item = item
-        self.parts = parts_of(item)
-        self._scanner = scanner or Scanner()
-        self._sentences: dict[int, list[tuple[int, int]]] = {}
-        self._covered: dict[tuple[int, str], bool] = {}
+        self.shelf, self.at = on or (Shelf([item], scanner), 0)
+        """Which item of which shelf it is."""
+        self.parts = self.shelf.parts[self.at]
+        self.first = self.shelf.first[self.at]
+        """The number of its first text on the shelf."""
         self._by_role: dict[Role, tuple[Part, ...]] = {}
+        self._uncovered: dict[str, frozenset[int]] = {}
 
     @property
     def kind(self) -> ItemType:
         """What the item is."""
         return self.item.kind
+
+    def mine(self, values: list[T]) -> list[T]:
+        """Of values for every text of the shelf, those for the texts of this item."""
+        return values[self.first : self.first + len(self.parts)]
 
     # -- texts
 
@@ -86,46 +79,33 @@ class Reading:
         """The texts of one role, in order: ``user``, ``assistant``, ``action`` and so on."""
         found = self._by_role.get(role)
         if found is None:
-            found = self._by_role[role] = tuple(one for one in self.parts if one.role == role)
+            found = self._by_role[role] = tuple([one for one in self.parts if one.role == role])
         return found
 
     def part(self, name: str) -> Part | None:
         """The text of that name, if the item has one."""
         return next((one for one in self.parts if one.name == name), None)
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where each text begins in all of them together."""
-        starts = [0]
-        for one in self.parts:
-            starts.append(starts[-1] + len(one.text) + 1)
-        return starts
-
-    @cached_property
-    def _plain(self) -> str:
-        texts = [one.text for one in self.parts]
-        joined = BREAK.join(texts)
-        if joined.count(BREAK) >= len(texts):  # the item holds the mark itself
-            joined = BREAK.join([one.replace(BREAK, " ") for one in texts])
-        return plain(joined)
-
-    @cached_property
-    def _low(self) -> str:
-        return self._plain.lower()
-
     def plain(self, part: Part) -> str:
         """A text with plain quotes, dashes and spaces; every place is the same as in the source."""
-        start = self._starts[part.index]
-        return self._plain[start : start + len(part.text)]
+        texts = self.shelf.texts
+        start = texts.starts[self.first + part.index]
+        return texts.plain[start : start + len(part.text)]
 
     def low(self, part: Part) -> str:
         """The plain text in small letters; every place is the same as in the source."""
-        start = self._starts[part.index]
-        return self._low[start : start + len(part.text)]
+        texts = self.shelf.texts
+        start = texts.starts[self.first + part.index]
+        return texts.low[start : start + len(part.text)]
+
+    def has(self, signs: str) -> bool:
+        """Whether these signs stand in any text of the item, written plainly."""
+        texts, last = self.shelf.texts, self.first + len(self.parts)
+        return texts.plain.find(signs, texts.starts[self.first], texts.starts[last]) >= 0
 
     def span(self, part: Part, start: int, end: int) -> Span:
         """A place in a text."""
-        return Span(part.name, start, end, part.text[start:end])
+        return new_span((part.name, start, end, part.text[start:end]))
 
     def whole(self, part: Part) -> Span:
         """All of a text but the blanks around it."""
@@ -134,71 +114,94 @@ class Reading:
 
     # -- what is counted in a text
 
-    @cached_property
-    def _words(self) -> list[int]:
-        return word_counts(self._plain, BREAK)
-
     def word_count(self, part: Part) -> int:
         """How many words a text has."""
-        return self._words[part.index]
+        return self.shelf.texts.word_counts[self.first + part.index]
 
     def sentences(self, part: Part) -> list[tuple[int, int]]:
         """Where each sentence of a text begins and ends."""
-        found = self._sentences.get(part.index)
-        if found is None:
-            found = self._sentences[part.index] = sentences_of_plain(self.plain(part))
-        return found
+        starts, ends, first = self.shelf.texts.sentences
+        number = self.first + part.index
+        of, to, begin = first[number], first[number + 1], self.shelf.texts.starts[number]
+        places = zip(starts[of:to], ends[of:to], strict=True)
+        return [(start - begin, end - begin) for start, end in places]
+
+    def sentence_count(self, part: Part) -> int:
+        """How many sentences a text has."""
+        first = self.shelf.texts.sentences.first
+        number = self.first + part.index
+        return first[number + 1] - first[number]
+
+    def first_sentence(self, part: Part) -> tuple[int, int] | None:
+        """Where the first sentence of a text begins and ends, if it has one."""
+        starts, ends, first = self.shelf.texts.sentences
+        number = self.first + part.index
+        at, begin = first[number], self.shelf.texts.starts[number]
+        return (starts[at] - begin, ends[at] - begin) if at < first[number + 1] else None
 
     def sentence_at(self, part: Part, place: int) -> tuple[int, int]:
         """The sentence that a place in a text belongs to."""
-        found = self.sentences(part)
-        at = bisect_right(found, (place, len(part.text) + 1))
-        return found[at - 1] if at else (0, len(part.text))
+        starts, ends, first = self.shelf.texts.sentences
+        number = self.first + part.index
+        begin = self.shelf.texts.starts[number]
+        of, to = first[number], first[number + 1]
+        at = bisect_right(starts, begin + place, of, to) - 1
+        return (starts[at] - begin, ends[at] - begin) if at >= of else (0, len(part.text))
+
+    def last_question_mark(self, part: Part) -> int:
+        """Where the last question mark of a text stands, or -1."""
+        return self.shelf.texts.last_question_marks[self.first + part.index]
 
     def question_end(self, part: Part) -> int | None:
         """Where the question mark stands that ends a text, if one does."""
-        return question_end(part.text)
+        at = self.shelf.texts.question_ends[self.first + part.index]
+        return None if at < 0 else at
 
     # -- phrases
 
-    @cached_property
-    def _searched(self) -> list[tuple[list[Part], list[int], dict[str, list[Place]]]]:
-        """Texts that were searched together, where each begins, and the hits by lexicon."""
-        together: dict[Matcher, list[Part]] = {}
-        for one in self.parts:
-            together.setdefault(self._scanner.matcher(one.role), []).append(one)
-        out = []
-        for matcher, parts in together.items():
-            whole = len(together) == 1
-            text = self._low if whole else BREAK.join([*map(self.low, parts)])
-            starts = [0, *accumulate([len(one.text) + 1 for one in parts])]
-            out.append((parts, starts, matcher.places(text)))
-        return out
-
-    def hits(self, lexicon: str, *roles: Role) -> tuple[Hit, ...]:
+    def hits(self, lexicon: str, *roles: Role, label: str | None = None) -> tuple[Hit, ...]:
         """Phrases of a lexicon in the texts of these roles (of all, where none is named), in order.
 
-        Of hits that overlap under one label the first and longest stands. Texts in a language
-        that the lexicon does not cover are hit as well: ask ``uncovered`` what was not measured.
+        With a label, only those under it. Of hits that overlap under one label the first and
+        longest stands. Texts in a language that the lexicon does not cover are hit as well: ask
+        ``uncovered`` what was not measured.
         """
-        about = self._scanner.lexicons[lexicon].roles
+        scanner = self.shelf.scanner
+        about = scanner.lexicons[lexicon].roles
         if about and not set(about).issuperset(roles or about):
             raise ValueError(f"{lexicon} is about the words of {about}, not of {roles}")
-        out: list[Hit] = []
-        reached: dict[str, int] = {}
-        groups = 0
-        for parts, starts, by_lexicon in self._searched:
-            reached.clear()
-            groups += lexicon in by_lexicon
-            for start, minus, entry, label in by_lexicon.get(lexicon, ()):
-                at = bisect_right(starts, start) - 1
-                part = parts[at]
-                if start < reached.get(label, 0) or (roles and part.role not in roles):
-                    continue
-                reached[label] = -minus
-                begin = starts[at]
-                out.append(Hit(part, start - begin, -minus - begin, label, entry))
-        return tuple(sorted(out, key=_place)) if groups > 1 else tuple(out)
+        spots, labels, entries = self.shelf.hits(lexicon, roles, label).lists
+        texts, starts, ends, first = spots
+        of, to = first[self.at], first[self.at + 1]
+        if of == to:
+            return ()
+        flat = self.shelf.flat
+        parts = [flat[number] for number in texts[of:to]]
+        columns = (parts, starts[of:to], ends[of:to], labels[of:to], entries[of:to])
+        return tuple(map(_new_hit, zip(*columns, strict=True)))
+
+    def spans_of(self, lexicon: str, role: Role, label: str) -> list[Span]:
+        """The places of a lexicon's phrases under one label, in the texts of one role."""
+        return self.spans_at(self.shelf.hits(lexicon, (role,), label).lists.spots)
+
+    def spans_at(self, spots: Spots) -> list[Span]:
+        """Those of some places on the shelf that lie in this item."""
+        texts, starts, ends, first = spots
+        of, to = first[self.at], first[self.at + 1]
+        flat = self.shelf.flat
+        parts = [flat[number] for number in texts[of:to]]
+        return [
+            new_span((name, start, end, text[start:end]))
+            for (_, name, _, _, text), start, end in zip(
+                parts, starts[of:to], ends[of:to], strict=True
+            )
+        ]
+
+    def by_text(self, spots: Spots) -> dict[int, Span]:
+        """The same, by the place of their texts in the item; of one text at most one."""
+        texts, of, to = spots.texts, spots.first[self.at], spots.first[self.at + 1]
+        places = [number - self.first for number in texts[of:to]]
+        return dict(zip(places, self.spans_at(spots), strict=True))
 
     def before(self, hit: Hit, count: int = 6) -> list[str]:
         """Up to ``count`` words before a hit in its sentence, small and plain."""
@@ -212,14 +215,33 @@ class Reading:
 
     # -- languages
 
+    def in_language(self, parts: tuple[Part, ...], language: str) -> tuple[Part, ...]:
+        """Those of the texts that are in a language."""
+        outside = self._outside(language)
+        return tuple([one for one in parts if one.index not in outside]) if outside else parts
+
     def covered(self, part: Part, lexicon: Lexicon | str) -> bool:
         """Whether a text is in the language of a lexicon, or of that code (``en``)."""
         language = lexicon if isinstance(lexicon, str) else lexicon.language
-        known = self._covered.get((part.index, language))
-        if known is None:
-            known = self._covered[part.index, language] = covered(self.low(part), language)
-        return known
+        return part.index not in self._outside(language)
 
     def uncovered(self, parts: Iterable[Part], lexicon: Lexicon | str = "en") -> tuple[Part, ...]:
         """Those of the texts that a lexicon has nothing to say about."""
-        return tuple(one for one in parts if not self.covered(one, lexicon))
+        language = lexicon if isinstance(lexicon, str) else lexicon.language
+        outside = self._outside(language)
+        return tuple([one for one in parts if one.index in outside]) if outside else ()
+
+    def _outside(self, language: str) -> frozenset[int]:
+        """The places of texts in another language."""
+        found = self._uncovered.get(language)
+        if found is None:
+            known = self.shelf.covered(self.first, self.first + len(self.parts), language)
+            outside = [at for at, covered in enumerate(known) if not covered]
+            found = self._uncovered[language] = frozenset(outside)
+        return found
+
+
+def readings(items: Sequence[Item], scanner: Scanner) -> list[Reading]:
+    """Items that are read together."""
+    shelf = Shelf(items, scanner)
+    return [Reading(item, on=(shelf, at)) for at, item in enumerate(items)]

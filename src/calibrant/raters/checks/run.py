@@ -6,8 +6,8 @@ criteria and red flags that the rubric has, and of no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from calibrant.core.answer import NA
@@ -17,7 +17,7 @@ from calibrant.core.errors import one_line
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.raters.checks.card import Card, card_of
-from calibrant.raters.checks.reading import Reading, Scanner
+from calibrant.raters.checks.reading import Reading, Scanner, readings
 from calibrant.raters.checks.registry import Chosen, chosen_checks
 from calibrant.raters.checks.signal import Hint, ProposeFlag, Signal, SuggestAnswer, Suggestion
 
@@ -45,21 +45,32 @@ class Checker:
 
     def signals(self, item: Item) -> tuple[Signal, ...]:
         """What all checks measured in an item, check by check."""
-        if item.kind != self.kind:
-            raise ValueError(f"these checks read a {self.kind}, not a {item.kind}")
-        reading = Reading(item, self.scanner)
-        out = list(precondition_signals(item, self.rubric))
-        for chosen in self.chosen:
-            out += _run(chosen, item, reading)
-        return tuple(out)
+        return self.signals_of([item])[0]
+
+    def signals_of(self, items: Sequence[Item]) -> list[tuple[Signal, ...]]:
+        """The same for each of some items, which are read together: this is what makes it quick.
+
+        All of them are held in memory at once; ``shelf.shelves`` says how many are good to take.
+        """
+        for item in items:
+            if item.kind != self.kind:
+                raise ValueError(f"these checks read a {self.kind}, not a {item.kind}")
+        read = readings(items, self.scanner)
+        out = [list(precondition_signals(item, self.rubric)) for item in items]
+        for chosen in self.chosen:  # one check over all items: its code stays at hand
+            for signals, reading in zip(out, read, strict=True):
+                signals.extend(_run(chosen, reading))
+        return [tuple(signals) for signals in out]
 
 
-def _run(chosen: Chosen, item: Item, reading: Reading) -> Iterable[Signal]:
+def _run(chosen: Chosen, reading: Reading) -> Iterable[Signal]:
     definition = chosen.definition
-    given = reading if definition.reads == "reading" else item
+    given = reading if definition.reads == "reading" else reading.item
     try:
         return [_fitted(one, chosen) for one in definition.function(given, chosen.values)]
     except Exception as error:
+        if len(reading.shelf.items) > 1:  # no item may fail because of those beside it
+            return _run(chosen, Reading(reading.item, reading.shelf.scanner))
         told = one_line(f"{type(error).__name__}: {error}"[:300])
         return [Signal(definition.name, definition.name, not_measured=f"failed: {told}")]
 
@@ -73,12 +84,11 @@ def _fitted(signal: Signal, chosen: Chosen) -> Signal:
     fits = (
         signal.check == chosen.definition.name
         and (criterion is None or criteria.get(criterion) == criterion)
-        and (suggestion is None or _suits(suggestion, chosen) == suggestion)
+        and (suggestion is None or _suits(suggestion, chosen) is suggestion)
     )
     if fits:
         return signal
-    return replace(
-        signal,
+    return signal._replace(
         check=chosen.definition.name,
         criterion=None if criterion is None else criteria.get(criterion),
         suggestion=None if suggestion is None else _suits(suggestion, chosen),
@@ -92,10 +102,14 @@ def _suits(suggestion: Suggestion, chosen: Chosen) -> Suggestion | None:
             return suggestion if suggestion.flag in chosen.flags else None
         case SuggestAnswer():
             to = chosen.criteria.get(suggestion.criterion)
+            if to == suggestion.criterion and not suggestion.decides:
+                return suggestion
             # only a precondition of the rubric lets code decide
             return None if to is None else SuggestAnswer(to, suggestion.answer)
         case Hint():
             to = chosen.criteria.get(suggestion.criterion)
+            if to == suggestion.criterion:
+                return suggestion
             return None if to is None else Hint(to, suggestion.text)
 
 
@@ -136,7 +150,7 @@ def shown_while_rating(checker: Checker, signals: Iterable[Signal]) -> Shown:
     """
     names = {one.definition.name for one in checker.chosen if one.shown}
     seen = tuple(
-        replace(one, suggestion=None, threshold=None, exceeded=None)
+        one._replace(suggestion=None, threshold=None, exceeded=None)
         for one in signals
         if one.check in names
     )

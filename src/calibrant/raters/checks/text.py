@@ -66,6 +66,15 @@ def low(text: str) -> str:
     return plain(text).lower()
 
 
+LONGEST_BEFORE_STOP = 8
+"""An abbreviation or a number of a list, with what opens quotes and brackets, is no longer."""
+
+
+def tails() -> frozenset[str]:
+    """How a text ends, in its last two signs, before a full stop that may be no end."""
+    return _TAILS
+
+
 def word_count(text: str) -> int:
     """How many words a text has: what stands between spaces and holds a letter or a digit.
 
@@ -115,7 +124,7 @@ def sentences_of_plain(text: str) -> list[tuple[int, int]]:
         at, end = found.start(), found.end(1)
         if end < 0:
             end = start + len(text[start:at].rstrip())
-        elif (text[at - 2 : at] if at > 2 else text[:at]) in _TAILS and _abbreviated(text, at):
+        elif is_no_end(text, at):
             continue
         if end > start:
             out.append((start, end))
@@ -124,8 +133,13 @@ def sentences_of_plain(text: str) -> list[tuple[int, int]]:
     return [*out, (start, start + len(rest))] if rest else out
 
 
-def _abbreviated(text: str, at: int) -> bool:
-    """Whether a full stop belongs to an abbreviation, or to the number of a list."""
+def is_no_end(text: str, at: int) -> bool:
+    """Whether the stop there belongs to an abbreviation, or to the number of a list.
+
+    It looks at the sixteen signs before and at the one after.
+    """
+    if (text[at - 2 : at] if at > 2 else text[:at]) not in _TAILS:
+        return False
     if text[at : at + 2].strip() != ".":
         return False
     space = text.rfind(" ", max(0, at - 8), at)
