@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.study_cli import Desk, form, opened, plan_record, rated
+from tests.cli.study_cli import Desk, form, opened, rated
 
 from calibrant import open_study
 
@@ -180,5 +186,36 @@ def test_what_is_no_form_is_a_fault(bad: str, tmp_path: Path) -> None:
     assert result.exit_code == 2 and "record 1" in result.stderr
 
 
-def test_plan_records_hide_where_they_come_from() -> None:
-    assert plan_record(1)["model"] == "secret-model"
+def test_ctrl_c_ends_the_form_at_once_and_keeps_what_was_said(tmp_path: Path) -> None:
+    desk = opened(tmp_path, 1, "main")
+    command = Path(sys.executable).with_name("calibrant")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [command, "study", "rate", "advice", "--db", str(desk.db), "--as", "ann"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    try:
+        seen = read_until(ours, "usefulness>")
+        os.write(ours, b"4\n")
+        seen += read_until(ours, "smart_adherence>")
+        process.send_signal(signal.SIGINT)
+        seen += read_until(ours, "to go")
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        os.close(ours)
+    assert "what you have said is kept" in seen
+    assert "2/5" in desk.ok("rate", "advice", as_="ann")
+
+
+def read_until(terminal: int, wanted: str) -> str:
+    """What a terminal shows, up to these words."""
+    shown = b""
+    while wanted.encode() not in shown:
+        ready, _, _ = select.select([terminal], [], [], 60)
+        assert ready, shown.decode()
+        shown += os.read(terminal, 65_536)
+    return shown.decode()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
 from calibrant.cli.item_view import Line, criterion_lines, draw, item_lines
-from calibrant.cli.terminal import visible
+from calibrant.cli.terminal import typed_line
 
 if TYPE_CHECKING:
     from calibrant.core.criterion import Criterion
@@ -32,15 +31,11 @@ class Stop(Exception):
 
 
 def asked(prompt: str) -> str:
-    """One line from whoever sits there; what comes from a pipe is shown as if it were typed."""
+    """One line from whoever sits there."""
     try:
-        said = input(visible(prompt)).strip()
+        return typed_line(prompt)
     except EOFError:
-        click.echo()
         raise Stop from None
-    if not sys.stdin.isatty():
-        click.echo(visible(said))
-    return said
 
 
 class Form:

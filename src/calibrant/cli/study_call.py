@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
+from calibrant.cli.terminal import (
+    console,
+    output_option,
+    show_json,
+    table,
+    typed_line,
+    visible,
+    wants_json,
+)
 
 if TYPE_CHECKING:
     from calibrant.study.handle import Study
@@ -85,8 +93,6 @@ def told(style: str, sentence: str, **record: Any) -> None:
     if wants_json(style):
         click.echo(json.dumps(record, ensure_ascii=False, default=str))
     else:
-        from calibrant.cli.terminal import visible
-
         click.echo(visible(sentence))
 
 
@@ -139,15 +145,13 @@ def names_of(text: str | None) -> tuple[str, ...]:
 
 def confirm(question: str, yes: bool) -> None:
     """Go on only if the user says so; where nobody can be asked, ``--yes`` says it."""
-    from calibrant.cli.terminal import visible
-
     if yes:
         return
     try:
-        agreed = click.confirm(visible(question), err=True)
-    except click.exceptions.Abort:
+        said = typed_line(f"{question} [y/N]: ", err=True).lower()
+    except EOFError:
         raise click.UsageError(f"{question} Say --yes where nobody can be asked.") from None
-    if not agreed:
+    if said not in ("y", "yes"):
         raise click.exceptions.Abort
 
 

@@ -143,3 +143,24 @@ def write_text(text: str, out: Path | None) -> None:
     except OSError as error:
         raise SourceError(f"{out}: {error.strerror}") from error
     click.echo(f"wrote {out}", err=True)
+
+
+def typed_line(prompt: str, *, err: bool = False) -> str:
+    """One line from whoever sits there; raises ``EOFError`` where none comes any more.
+
+    Libraries below handle Ctrl-C in a way that lets a read go on; waiting before reading does not.
+    What comes from a pipe is shown as if it were typed.
+    """
+    from select import select
+
+    click.echo(visible(prompt), nl=False, err=err)
+    at_terminal = sys.stdin.isatty()
+    if at_terminal:
+        select([sys.stdin], [], [])
+    line = sys.stdin.readline()
+    if not line:
+        click.echo(err=err)
+        raise EOFError
+    if not at_terminal:
+        click.echo(visible(line.strip()), err=err)
+    return line.strip()
