@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from calibrant.raters.checks.cues import FOUND, Stretch, scored, stretches
 from calibrant.raters.checks.language import NOT_COVERED
+from calibrant.raters.checks.lexicon import lexicon
 from calibrant.raters.checks.parts import Part
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.signal import ProposeFlag, Signal, Span
@@ -63,16 +65,13 @@ def raised(
     ``marks`` are labels for what has no word: sums, grades.
     """
     by_sentence: dict[tuple[int, int], list[Hit]] = defaultdict(list)
-    for lexicon in lexicons:
-        for hit in reading.hits(lexicon, "action"):
+    for name in lexicons:
+        for hit in reading.hits(name, "action"):
             start, _ = reading.sentence_at(hit.part, hit.start)
             by_sentence[hit.part.index, start].append(hit)
-    for label, pattern in marks:
-        for part in reading.of("action"):
-            for mark in pattern.finditer(reading.low(part)):
-                start, _ = reading.sentence_at(part, mark.start())
-                hit = Hit(part, *mark.span(), label, -1)
-                by_sentence[part.index, start].append(hit)
+    for hit in _marked(reading, marks):
+        start, _ = reading.sentence_at(hit.part, hit.start)
+        by_sentence[hit.part.index, start].append(hit)
     out = []
     # one text after the other: each is taken from the reading once
     texts: dict[int, str] = {}
@@ -89,6 +88,13 @@ def raised(
                     out.append(Raised(hits[0].part, found))
                     break
     return out
+
+
+def _marked(reading: Reading, marks: Sequence[tuple[str, re.Pattern[str]]]) -> Iterator[Hit]:
+    for label, pattern in marks:
+        for part in reading.of("action"):
+            for mark in pattern.finditer(reading.low(part)):
+                yield Hit(part, *mark.span(), label, -1)
 
 
 def _in_main_clause(text: str, hits: list[Hit]) -> list[Hit]:
@@ -127,6 +133,32 @@ def _nearby(text: str, hits: list[Hit], one: Rule) -> tuple[Hit, ...]:
         if len(chain) == len(one.needs):
             return tuple(chain)
     return ()
+
+
+class Weighed(NamedTuple):
+    """A subject whose rules and words are weighed together."""
+
+    cues: str
+    """The lexicon with weights."""
+    lexicons: Sequence[str]
+    rules: Sequence[Rule]
+    marks: Sequence[tuple[str, re.Pattern[str]]] = ()
+
+    def given(self, reading: Reading) -> list[Hit]:
+        """What the rules have found, and every word that they look at."""
+        found = raised(reading, self.lexicons, self.rules, self.marks)
+        words = [hit for one in self.lexicons for hit in reading.hits(one, "action")]
+        marked = _marked(reading, self.marks)
+        return [*(one.hits[0]._replace(label=FOUND) for one in found), *words, *marked]
+
+    def stretches(self, reading: Reading) -> Iterator[Stretch]:
+        """The sentences that hold a cue, as they are weighed."""
+        return stretches(reading, lexicon(self.cues), "action", self.given(reading))
+
+    def raised(self, reading: Reading) -> list[Raised]:
+        """The sentences whose cues weigh enough, in order."""
+        found = scored(reading, lexicon(self.cues), "action", self.given(reading))
+        return [Raised(one.part, one.hits) for one in found]
 
 
 def flag_signal(
