@@ -32,7 +32,7 @@ def _quotes(message: str) -> list[list[str]]:
 
 
 def test_weights_add_up() -> None:
-    assert _quotes("The gale took the roof.") == [["gale", "roof"]]
+    assert _quotes("The gale took the roof.") == [["gale"]]
     assert _quotes("The gale took a tree.") == []
     assert _quotes("In the film the gale took the roof.") == []
 
@@ -43,7 +43,7 @@ def test_a_pair_has_an_order_and_a_reach() -> None:
 
 
 def test_a_sentence_without_an_entry_is_not_looked_at() -> None:
-    assert _quotes("The roof and the door. A gale took the door.") == [["gale", "door"]]
+    assert _quotes("The roof and the door. A gale took the door.") == [["gale"]]
 
 
 def test_weights_belong_to_the_hash_and_must_be_numbers() -> None:

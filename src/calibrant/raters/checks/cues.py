@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -28,6 +28,8 @@ ASIDE = "aside"
 """The label of what the rules of a check have seen and set aside: it is no cue."""
 REACH = 60
 """Signs that may stand between two cues that are a pair."""
+FIRM = 0.5
+"""What the words of entries must weigh without the small words around them."""
 MOST = 80
 """Cues in one stretch that are looked at."""
 QUOTED = 3
@@ -65,13 +67,15 @@ def scored(
 
     ``more`` are hits of other lexicons, and what rules have found; ``own`` says which count.
     """
-    weights = cues.weights
+    weights, small = cues.weights, {entry.label for entry in cues.around}
     out = []
     for one in stretches(reading, cues, role, more, own):
         said = names(one.hits, weights)
         score = weights.get(ALWAYS, 0.0) + sum(map(weights.__getitem__, said))
         if score >= 0:
-            out.append(Scored(one.part, score, _evidence(said, weights)))
+            firm = {name: hit for name, hit in said.items() if not small.issuperset(_labels(hit))}
+            if FOUND in said or sum(map(weights.__getitem__, firm)) >= FIRM:
+                out.append(Scored(one.part, score, _evidence(firm, weights, small)))
     return out
 
 
@@ -124,6 +128,10 @@ def names(hits: Sequence[Hit], known: Mapping[str, float] | None = None) -> Name
     return out
 
 
+def _labels(hits: Iterable[Hit]) -> set[str]:
+    return {hit.label for hit in hits}
+
+
 def _near(text: str, offset: int, part: Part, around: Matcher | None) -> Iterator[Hit]:
     if around is None:
         return
@@ -141,12 +149,12 @@ def _around(cues: Lexicon) -> Matcher | None:
                             cues.around, ())])  # fmt: skip
 
 
-def _evidence(said: Names, weights: Mapping[str, float]) -> tuple[Hit, ...]:
-    """The cues that carry most of the score."""
+def _evidence(said: Names, weights: Mapping[str, float], small: Set[str]) -> tuple[Hit, ...]:
+    """The cues that carry most of the score; small words around them are not quoted."""
     carried: dict[Hit, float] = defaultdict(float)
     for name, hits in said.items():
         for hit in hits:
             carried[hit] += weights[name] / len(hits)
-    spoke = [hit for hit, weight in carried.items() if weight > 0]
+    spoke = [hit for hit, weight in carried.items() if weight > 0 and hit.label not in small]
     best = sorted(spoke, key=lambda hit: (-carried[hit], hit.start))[:QUOTED]
     return tuple(sorted(best, key=lambda hit: (hit.start, hit.end)))
