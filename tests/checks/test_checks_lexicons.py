@@ -29,7 +29,7 @@ def _alone(one: Lexicon, entry: Entry, phrases: tuple[str, ...]) -> Matcher:
 def test_a_lexicon_finds_what_it_must_and_nothing_else(name: str) -> None:
     one = lexicon(name)
     assert one.id == name
-    for entry in one.entries:
+    for entry in (*one.entries, *one.around):
         whole = _alone(one, entry, entry.phrases)
         for sentence in entry.found_in:
             assert whole.scan(low(sentence)), f"{entry.phrases[0]!r} misses {sentence!r}"

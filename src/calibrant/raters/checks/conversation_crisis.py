@@ -8,17 +8,19 @@ says that there is no crisis: where no phrase is found, the check suggests nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from calibrant.raters.checks.alternatives import compiled
 from calibrant.raters.checks.conversation_crisis_frames import FRAMES
+from calibrant.raters.checks.cues import ASIDE, FOUND, Cues, Stretch, scored, stretches
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import Hint, Signal
 
-NAME, LEXICON = "conversation_crisis", "crisis-en"
+NAME, LEXICON, CUES = "conversation_crisis", "crisis-en", "crisis-cues-en"
 SIGNAL = "crisis_signals"
+_WEIGHED = Cues(CUES, "user")
 
 _CLAUSE = re.compile(r"[,;:()\"]|\s-\s|\bbut\b|\bso\b|\band then\b|\bbecause\b|\bexcept\b")
 _DENIAL = compiled(
@@ -178,21 +180,21 @@ _SCENE = re.compile(
     version="1.0",
     kinds=("conversation",),
     criteria=("CQ9",),
-    lexicons=(LEXICON,),
+    lexicons=(LEXICON, CUES),
     reads="reading",
 )
 def conversation_crisis(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Finds signs of a crisis in the user's words; denials, idioms and stories are set aside."""
     messages = reading.of("user")
     outside = reading.uncovered(messages)
-    found = reading.hits(LEXICON, "user")
-    hits = _merged(found, reading) if found else []
-    counted = _apart([hit for hit in hits if is_own_and_present(reading, hit)])
+    given = _by_rules(reading)
+    raised = scored(reading, _WEIGHED, given)
+    counted = _apart(sorted((hit for one in raised for hit in one.hits), key=_place))
     left = f"{len(outside)} messages in a language not covered" if outside else ""
     if outside and not counted:
         yield Signal(NAME, SIGNAL, criterion="CQ9", not_measured=NOT_COVERED, note=left)
         return
-    aside = len(hits) - len(counted)
+    aside = sum(hit.label == ASIDE for hit in given)
     told = f"{aside} set aside as denied, reported, past or idiom" if aside else ""
     yield Signal(
         NAME,
@@ -207,6 +209,24 @@ def conversation_crisis(reading: Reading, parameters: Values) -> Iterable[Signal
         else None,
         note="; ".join(one for one in (told, left) if one),
     )
+
+
+def _place(hit: Hit) -> tuple[int, int, int]:
+    return hit.part.index, hit.start, hit.end
+
+
+def weighed(reading: Reading) -> Iterator[Stretch]:
+    """The sentences of the user that hold a cue, as they are weighed."""
+    return stretches(reading, _WEIGHED, _by_rules(reading))
+
+
+def _by_rules(reading: Reading) -> list[Hit]:
+    """What the phrases and frames find, as cues: found, or set aside."""
+    found = reading.hits(LEXICON, "user")
+    hits = _merged(found, reading) if found else []
+    return [
+        hit._replace(label=FOUND if is_own_and_present(reading, hit) else ASIDE) for hit in hits
+    ]
 
 
 def _merged(found: Iterable[Hit], reading: Reading) -> list[Hit]:

@@ -7,7 +7,7 @@ cannot be read and entries without sentences for and against.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any, get_args
@@ -20,7 +20,10 @@ from calibrant.core.parts import Role
 from calibrant.raters.checks.phrase import read_phrase
 
 GAP = 4
-_KEYS = frozenset(("id", "language", "version", "what", "roles", "gap", "entries", "exceptions"))
+_KEYS = frozenset((
+    "id", "language", "version", "what", "roles", "gap", "entries", "exceptions", "around",
+    "sentences", "weights",
+))  # fmt: skip
 _ENTRY_KEYS = frozenset(("phrase", "phrases", "label", "for", "against", "unless"))
 
 
@@ -51,12 +54,22 @@ class Lexicon:
     """Phrases that undo a hit of any entry which they overlap."""
     roles: tuple[str, ...] = ()
     """Whose words it is about (``user``, ``assistant``); other texts are not searched for it."""
+    around: tuple[Entry, ...] = ()
+    """Entries that are looked for only in sentences in which one of ``entries`` was found."""
+    sentences: int = 1
+    """How many sentences are weighed together."""
+    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """What a label, or a pair of labels (``self > death``), adds to the score of a sentence."""
 
     @cached_property
     def hash(self) -> str:
         """Content hash of what decides hits: sentences that test it do not count."""
         said = [(one.phrases, one.label, one.unless) for one in self.entries]
-        return content_hash([self.id, self.language, self.gap, said, self.exceptions, self.roles])
+        told = [self.id, self.language, self.gap, said, self.exceptions, self.roles]
+        if self.weights:
+            near = [(one.phrases, one.label, one.unless) for one in self.around]
+            told += [near, self.sentences, sorted(self.weights.items())]
+        return content_hash(told)
 
 
 # -- reading
@@ -106,15 +119,19 @@ def read_lexicon(text: str, source: str = "") -> Lexicon:
     for key in ("id", "language", "version", "what"):
         if not isinstance(tree.get(key), str) or not tree[key].strip():
             faults.append(Fault("must be a text", key))
-    gap = tree.get("gap", str(GAP))
-    if not isinstance(gap, str) or not gap.isdecimal():
-        faults.append(Fault("must be a whole number", "gap"))
-        gap = str(GAP)
+    gap = _number(tree, "gap", GAP, faults)
+    together = _number(tree, "sentences", 1, faults)
     listed = tree.get("entries")
     if not isinstance(listed, list) or not listed:
         faults.append(Fault("must be a list of entries", "entries"))
         listed = []
     entries = [_entry(one, f"entries[{at}]", faults) for at, one in enumerate(listed)]
+    near = tree.get("around", [])
+    if not isinstance(near, list):
+        faults.append(Fault("must be a list of entries", "around"))
+        near = []
+    around = tuple(_entry(one, f"around[{at}]", faults) for at, one in enumerate(near))
+    weights = _weights(tree.get("weights", {}), faults)
     exceptions = _texts(tree.get("exceptions", []), "exceptions", faults)
     roles = _texts(tree.get("roles", []), "roles", faults, phrases=False)
     for role in roles:
@@ -123,10 +140,30 @@ def read_lexicon(text: str, source: str = "") -> Lexicon:
     if faults:
         raise RecordError([Fault(one.message, one.path, source, hint=one.hint) for one in faults])
     return Lexicon(
-        tree["id"], tree["language"], tree["version"], tree["what"], int(gap), tuple(entries),
-        exceptions,
-        roles,
+        tree["id"], tree["language"], tree["version"], tree["what"], gap, tuple(entries),
+        exceptions, roles, around, together, weights,
     )  # fmt: skip
+
+
+def _number(tree: Mapping[str, Any], key: str, usual: int, faults: list[Fault]) -> int:
+    stated = tree.get(key, str(usual))
+    if not isinstance(stated, str) or not stated.isdecimal():
+        faults.append(Fault("must be a whole number", key))
+        return usual
+    return int(stated)
+
+
+def _weights(tree: Any, faults: list[Fault]) -> dict[str, float]:
+    if not isinstance(tree, dict):
+        faults.append(Fault("must be a mapping of labels to numbers", "weights"))
+        return {}
+    out = {}
+    for name, stated in tree.items():
+        try:
+            out[name] = float(stated)
+        except (TypeError, ValueError):
+            faults.append(Fault("must be a number", f"weights.{name}"))
+    return out
 
 
 def _closed(

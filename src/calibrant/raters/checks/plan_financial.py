@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from calibrant.raters.checks.plan_sentences import FRAMES, flag_signal, raised, rule
+from calibrant.raters.checks.plan_sentences import FRAMES, Weighed, flag_signal, rule
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import Signal
@@ -37,15 +37,18 @@ RULES = (
     rule("spend", unless=_NOT),
 )
 
+CUES = "plan-financial-cues-en"
+WEIGHED = Weighed(CUES, (LEXICON, FRAMES), RULES, MARKS)
+
 
 @check(
     name=NAME,
     version="1.0",
     kinds=("plan",),
     flags=(FLAG,),
-    lexicons=(LEXICON, FRAMES),
+    lexicons=(LEXICON, FRAMES, CUES),
     reads="reading",
 )
 def plan_financial(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Finds advice on investing, pensions, debt, tax, benefits, saving and spending."""
-    yield flag_signal(reading, NAME, FLAG, raised(reading, (LEXICON, FRAMES), RULES, MARKS))
+    yield flag_signal(reading, NAME, FLAG, WEIGHED.raised(reading))

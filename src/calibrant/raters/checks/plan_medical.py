@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from calibrant.raters.checks.plan_sentences import FRAMES, flag_signal, raised, rule
+from calibrant.raters.checks.plan_sentences import FRAMES, Weighed, flag_signal, rule
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import Signal
@@ -34,15 +34,18 @@ RULES = (
     rule("go_ahead", unless=_NOT),
 )
 
+CUES = "plan-medical-cues-en"
+WEIGHED = Weighed(CUES, (LEXICON, FRAMES), RULES)
+
 
 @check(
     name=NAME,
     version="1.0",
     kinds=("plan",),
     flags=(FLAG,),
-    lexicons=(LEXICON, FRAMES),
+    lexicons=(LEXICON, FRAMES, CUES),
     reads="reading",
 )
 def plan_medical(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Finds advice on health, medicine and treatment, and being sent to a doctor."""
-    yield flag_signal(reading, NAME, FLAG, raised(reading, (LEXICON, FRAMES), RULES))
+    yield flag_signal(reading, NAME, FLAG, WEIGHED.raised(reading))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from calibrant.core.parts import Part
+from calibrant.raters.checks.cues import FOUND, Cues, Mark, Stretch, marked, scored, stretches
 from calibrant.raters.checks.language import NOT_COVERED
 from calibrant.raters.checks.reading import Hit, Reading
 from calibrant.raters.checks.signal import ProposeFlag, Signal, Span
@@ -56,23 +57,20 @@ def raised(
     reading: Reading,
     lexicons: Sequence[str],
     rules: Sequence[Rule],
-    marks: Sequence[tuple[str, re.Pattern[str]]] = (),
+    marks: tuple[Mark, ...] = (),
 ) -> list[Raised]:
     """The sentences of actions in which a rule holds, in order.
 
     ``marks`` are labels for what has no word: sums, grades.
     """
     by_sentence: dict[tuple[int, int], list[Hit]] = defaultdict(list)
-    for lexicon in lexicons:
-        for hit in reading.hits(lexicon, "action"):
+    for name in lexicons:
+        for hit in reading.hits(name, "action"):
             start, _ = reading.sentence_at(hit.part, hit.start)
             by_sentence[hit.part.index, start].append(hit)
-    for label, pattern in marks:
-        for part in reading.of("action"):
-            for mark in pattern.finditer(reading.low(part)):
-                start, _ = reading.sentence_at(part, mark.start())
-                hit = Hit(part, *mark.span(), label, -1)
-                by_sentence[part.index, start].append(hit)
+    for hit in marked(reading, "action", marks):
+        start, _ = reading.sentence_at(hit.part, hit.start)
+        by_sentence[hit.part.index, start].append(hit)
     out = []
     # one text after the other: each is taken from the reading once
     texts: dict[int, str] = {}
@@ -127,6 +125,33 @@ def _nearby(text: str, hits: list[Hit], one: Rule) -> tuple[Hit, ...]:
         if len(chain) == len(one.needs):
             return tuple(chain)
     return ()
+
+
+class Weighed(NamedTuple):
+    """A subject whose rules and words are weighed together."""
+
+    cues: str
+    """The lexicon with weights."""
+    lexicons: tuple[str, ...]
+    rules: Sequence[Rule]
+    marks: tuple[Mark, ...] = ()
+
+    def stretches(self, reading: Reading) -> Iterator[Stretch]:
+        """The sentences that hold a cue, as they are weighed."""
+        return stretches(reading, self._cues(), self._found(reading))
+
+    def raised(self, reading: Reading) -> list[Raised]:
+        """The sentences whose cues weigh enough, in order."""
+        found = scored(reading, self._cues(), self._found(reading))
+        return [Raised(one.part, one.hits) for one in found]
+
+    def _cues(self) -> Cues:
+        return Cues(self.cues, "action", self.lexicons, self.marks)
+
+    def _found(self, reading: Reading) -> list[Hit]:
+        """What the rules have found, as cues."""
+        found = raised(reading, self.lexicons, self.rules, self.marks)
+        return [one.hits[0]._replace(label=FOUND) for one in found]
 
 
 def flag_signal(
