@@ -15,12 +15,11 @@ from calibrant.core.errors import Refused, StudyError
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import COUNTING
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.discuss import first_answers, lows, people
+from calibrant.study.discuss import low_for_rule, people
 from calibrant.study.flags import Flag, flags_in
-from calibrant.study.score import finals_in
+from calibrant.study.score import finals_of, main_ratings
 from calibrant.study.session import Session, current_rubric, reason_of, verb
 from calibrant.study.sight import Sight, masks, sight_of
-from calibrant.study.table import rated
 
 SITTING = 20
 """Cases that one sitting takes on, unless more are asked for."""
@@ -58,11 +57,8 @@ def queue(session: Session, *, limit: int = SITTING) -> list[Case]:
     def work(tx: Reading) -> list[Case]:
         sight = sight_of(tx, session)
         rubric = current_rubric(tx, session)
-        rounds = _rounds(tx, session, sight)
-        frame = first_answers(rated(tx, session, rounds, rubric))
-        if sight.hidden:
-            frame = frame.filter(~pl.col("item").is_in(list(sight.hidden)))
-        waiting = _ranked(_cases(tx, session, sight, rubric, frame), rubric)
+        frame = main_ratings(tx, session, sight, rubric)
+        waiting = _ranked(_cases(tx, session, rubric, frame), rubric)
         flagged = [_flag_case(one) for one in _open_flags(tx, session, sight)]
         flagged.sort(key=lambda case: not case.safety)
         urgent = [case for case in flagged if case.safety]
@@ -86,11 +82,9 @@ def _rounds(tx: Reading, session: Session, sight: Sight) -> list[int]:
     ]
 
 
-def _cases(
-    tx: Reading, session: Session, sight: Sight, rubric: Rubric, frame: pl.DataFrame
-) -> pl.DataFrame:
+def _cases(tx: Reading, session: Session, rubric: Rubric, frame: pl.DataFrame) -> pl.DataFrame:
     """Item, criterion, cause, gap and size of everything that is apart and not settled."""
-    final = finals_in(tx, session, sight, rubric)
+    final = finals_of(tx, session, frame, rubric)
     done = final.filter(pl.col("provenance").is_in(["consensus", "adjudicated"]))
     found = [final.filter(pl.col("needs_resolution"))]
     for kind, cause in (("LLM", "judge"), ("CODE", "check")):
@@ -106,7 +100,7 @@ def _cases(
 def _against_people(frame: pl.DataFrame, rubric: Rubric, rater: str, cause: str) -> pl.DataFrame:
     """Where a judge or a check and what people settled on lie apart, by the rubric's rule."""
     mine = people(frame)
-    settled = by_rule(rubric, mine, low=lows(mine, rubric))
+    settled = by_rule(rubric, mine, low=low_for_rule(mine, rubric))
     names = ["item", "rater", *rubric.criterion_ids]
     agreed = wide(rubric, settled).with_columns(pl.lit("").alias("rater")).select(names)
     both = pl.concat([agreed, frame.filter(pl.col("rater") == rater).select(names)])

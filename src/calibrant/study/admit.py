@@ -17,7 +17,7 @@ from calibrant.core.rubric import Rubric
 from calibrant.ports.store import Reading, Writing
 from calibrant.stats.estimate import Design
 from calibrant.study.agree import PEOPLE, below
-from calibrant.study.discuss import first_answers, lows, people
+from calibrant.study.discuss import first_answers, low_for_rule, people
 from calibrant.study.session import (
     Session,
     current_rubric,
@@ -114,7 +114,7 @@ def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tup
 def beside_people(frame: pl.DataFrame, rubric: Rubric, rater: str) -> AgreementReport:
     """A judge held against what people's answers come to by the rubric's rule."""
     mine = people(frame)
-    settled = finals(rubric, mine, low=lows(mine, rubric)).drop_nulls("answer")
+    settled = finals(rubric, mine, low=low_for_rule(mine, rubric)).drop_nulls("answer")
     theirs = first_answers(frame).filter(pl.col("rater") == rater)
     judged = answered(long_rows(theirs, rubric))
     table = pl.concat(

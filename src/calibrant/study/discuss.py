@@ -43,6 +43,13 @@ def lows(frame: pl.DataFrame, rubric: Rubric) -> frozenset[str]:
         return frozenset()
 
 
+def low_for_rule(frame: pl.DataFrame, rubric: Rubric) -> frozenset[str]:
+    """Criteria below target, where the rubric's rule of disagreement asks for them at all."""
+    rule = rubric.resolution
+    asked = rule is not None and rule.metric == "low_agreement"
+    return lows(people(frame), rubric) if asked else frozenset()
+
+
 def first_answers(frame: pl.DataFrame) -> pl.DataFrame:
     """One rating a rater and item: the first occasion, of the last round that asked for it."""
     kept = frame.filter(pl.col("occasion") == 1).sort("round", maintain_order=True)
@@ -57,7 +64,7 @@ def people(frame: pl.DataFrame) -> pl.DataFrame:
 def disputed(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
     """Item and criterion of every disagreement among people, the widest first."""
     mine = people(frame)
-    found = finals(rubric, mine, low=lows(mine, rubric))
+    found = finals(rubric, mine, low=low_for_rule(mine, rubric))
     return (
         found.filter(pl.col("needs_resolution"))
         .with_columns(pl.col("criterion").cast(pl.String))

@@ -13,26 +13,41 @@ from calibrant.core.rubric import Rubric
 from calibrant.core.study import COUNTING
 from calibrant.ports.store import Reading
 from calibrant.study.admit import admitted
-from calibrant.study.discuss import first_answers, lows, people
+from calibrant.study.discuss import first_answers, low_for_rule
 from calibrant.study.flags import flags_in
 from calibrant.study.session import Session, current_rubric, verb
 from calibrant.study.sight import Sight, sight_of
 from calibrant.study.table import rated
 
 
-def counting(tx: Reading, session: Session, sight: Sight, rubric: Rubric) -> pl.DataFrame:
-    """Ratings that count: of main rounds, by people and by judges that were admitted."""
+def main_ratings(tx: Reading, session: Session, sight: Sight, rubric: Rubric) -> pl.DataFrame:
+    """What everybody answered in closed rounds that count, as far as it may be seen."""
     rounds = [
         one.number
         for one in tx.rounds(session.number)
-        if one.kind in COUNTING and one.number in sight.rounds
+        if one.kind in COUNTING and one.state == "closed" and one.number in sight.rounds
     ]
     frame = rated(tx, session, rounds, rubric)
     if sight.hidden:
         frame = frame.filter(~pl.col("item").is_in(list(sight.hidden)))
-    trusted = admitted(tx, session)
-    counts = (pl.col("kind") == "HUMAN") | pl.col("rater").is_in(list(trusted))
-    return first_answers(frame.filter(counts))
+    return first_answers(frame)
+
+
+def finals_of(
+    tx: Reading,
+    session: Session,
+    frame: pl.DataFrame,
+    rubric: Rubric,
+    flags: Mapping[str, Collection[str]] | None = None,
+) -> pl.DataFrame:
+    """Final answers: forced by ``flags``, else settled by people, else by the rubric's rule.
+
+    People count, and judges that were admitted.
+    """
+    trusted = list(admitted(tx, session))
+    counted = frame.filter((pl.col("kind") == "HUMAN") | pl.col("rater").is_in(trusted))
+    found = by_rule(rubric, counted, low=low_for_rule(frame, rubric))
+    return with_settlements(rubric, found, settlements(tx, session), flags)
 
 
 def finals_in(
@@ -42,10 +57,9 @@ def finals_in(
     rubric: Rubric,
     flags: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """Final answers: forced by ``flags``, else settled by people, else by the rubric's rule."""
-    frame = counting(tx, session, sight, rubric)
-    found = by_rule(rubric, frame, low=lows(people(frame), rubric))
-    return with_settlements(rubric, found, settlements(tx, session), flags)
+    """Final answers of everything that may be seen."""
+    frame = main_ratings(tx, session, sight, rubric)
+    return finals_of(tx, session, frame, rubric, flags)
 
 
 def settlements(tx: Reading, session: Session) -> dict[tuple[str, str], list[Settlement]]:
