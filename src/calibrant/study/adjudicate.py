@@ -197,7 +197,7 @@ def no_consensus(
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 def _settleable(tx: Reading, session: Session, item: str, criterion: str) -> str:
@@ -263,7 +263,7 @@ def settle(
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 def _value(rubric: Rubric, criterion: str, raw: str) -> str:

@@ -76,7 +76,7 @@ def admit(session: Session, rater: str, *, override: str | None = None) -> Admis
         tx.log(session.number, [session.entry("admitted", body=body, words={"reason": reason})])
         return Admission(rater, True, tuple(low), fails, reason)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", shows="nothing")
@@ -90,7 +90,7 @@ def dismiss(session: Session, rater: str, *, reason: str) -> None:
         body = {"rater": rater, "admitted": False}
         tx.log(session.number, [session.entry("admitted", body=body, words={"reason": why})])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tuple[list[str], str]:

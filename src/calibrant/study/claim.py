@@ -63,7 +63,7 @@ def acknowledge(session: Session) -> str:
         tx.log(session.number, [session.entry("acknowledged", body=body)])
         return rubric.name
 
-    return session.store.write(work)
+    return session.among(work)
 
 
 def need_acknowledged(tx: Reading, session: Session, rubric: Rubric) -> None:
@@ -105,7 +105,7 @@ def claim(session: Session, *, token: str, limit: int = 1, key: Key | None = Non
             for one in leased
         ]
 
-    return session.store.write(work)
+    return session.among(work)
 
 
 def _task(
@@ -131,7 +131,7 @@ def _task(
 @verb("reviewer", shows="nothing")
 def release(session: Session, key: Key, *, token: str) -> bool:
     """Give an assignment back before its time; False where the token does not hold it."""
-    return session.store.write(lambda tx: tx.release(session.number, key, token))
+    return session.among(lambda tx: tx.release(session.number, key, token))
 
 
 @verb("reviewer", shows="own")
@@ -158,7 +158,7 @@ def save_draft(
         )
         return held.version + 1
 
-    return session.store.write(work)
+    return session.among(work)
 
 
 def own_assignment(tx: Writing, session: Session, key: Key) -> Assignment:

@@ -82,9 +82,9 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
 def _once_more(session: Session, work: Callable[[Writing], T]) -> T:
     """Write; where another tab was quicker by a hair, look again at what it has left."""
     try:
-        return session.store.write(work)
+        return session.among(work)
     except Doubled:
-        return session.store.write(work)
+        return session.among(work)
 
 
 def _handed_in(tx: Writing, session: Session, submission: Submission) -> Rating | None:

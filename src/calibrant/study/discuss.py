@@ -161,4 +161,4 @@ def discuss(
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)

@@ -68,7 +68,7 @@ def raise_flag(
         entry = session.entry("flag", round=round, item=item, body=body, words=words)
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 def _rating_in(tx: Reading, session: Session, item: str) -> int | None:
@@ -111,7 +111,7 @@ def decide_flag(session: Session, number: int, *, confirm: bool, reason: str) ->
         entry = session.entry("flag_decided", item=one.item, body=body, words={"reason": why})
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 def need_decidable(tx: Reading, session: Session, flag: Flag) -> None:
@@ -211,7 +211,7 @@ def ask(
         entry = session.entry("asked", item=item, criterion=name, words=words)
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 @verb("lead", shows="nothing")
@@ -232,7 +232,7 @@ def answer_question(session: Session, number: int, text: str, *, share: bool = F
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 @verb("reviewer", "adjudicator", "lead", shows="nothing")

@@ -46,7 +46,7 @@ def add_items(
         records = [one for one in (_record(session, item, known) for item in part) if one]
         came = Intake(came.added + len(records), came.known + len(part) - len(records))
         if records:
-            session.store.write(partial(_take_in, session, records))
+            session.alone(partial(_take_in, session, records))
         on_part(came.added + came.known)
     return came
 
@@ -151,4 +151,4 @@ def redact(session: Session, item: str, *, reason: str) -> None:
         body = {"item": item, "hash": record.hash, "reason": why}
         tx.log(session.number, [session.entry("redacted", body=body)])
 
-    session.store.write(work)
+    session.alone(work)

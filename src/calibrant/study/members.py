@@ -56,7 +56,7 @@ def add_member(
         body = {"name": named, "kind": kind, "roles": list(member.roles), "group": group}
         tx.log(session.number, [session.entry("member", body=body)])
 
-    session.store.write(work)
+    session.alone(work)
     return member
 
 
@@ -77,7 +77,7 @@ def set_roles(session: Session, name: str, roles: Sequence[Role]) -> None:
         body = {"name": name, "roles": list(roles), "before": list(member.roles)}
         tx.log(session.number, [session.entry("roles", body=body)])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 def _leads(member: Member) -> bool:
@@ -112,7 +112,7 @@ def leave(session: Session, name: str, *, reason: str) -> Handover:
         tx.log(session.number, [session.entry("left", body=body, words={"reason": why})])
         return handover
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:

@@ -139,13 +139,13 @@ def phases(session: Session) -> tuple[PhaseView, ...]:
 @verb("lead", shows="nothing")
 def start_phase(session: Session, phase: str, *, override: str | None = None) -> None:
     """Begin a phase once what it asks for is there; ``override`` begins it with a reason."""
-    session.store.write(lambda tx: _move(tx, session, phase, "open", override))
+    session.alone(lambda tx: _move(tx, session, phase, "open", override))
 
 
 @verb("lead", shows="nothing")
 def finish_phase(session: Session, phase: str, *, override: str | None = None) -> None:
     """End a phase once its conditions hold; ``override`` ends it with a reason."""
-    session.store.write(lambda tx: _move(tx, session, phase, "done", override))
+    session.alone(lambda tx: _move(tx, session, phase, "done", override))
 
 
 def _move(
@@ -177,7 +177,7 @@ def keep_guidelines(session: Session, *, reason: str) -> None:
     """Say that after the discussion the rubric stays as it is."""
     why = reason_of(reason, "keeping the rubric as it is")
     entry = session.entry("override", body={"what": "guidelines_kept"}, words={"reason": why})
-    session.store.write(lambda tx: tx.log(session.number, [entry]))
+    session.alone(lambda tx: tx.log(session.number, [entry]))
 
 
 @verb("lead", shows="nothing")
@@ -190,7 +190,7 @@ def finalise_rubric(session: Session) -> str:
         tx.log(session.number, [session.entry("finalised", body=body)])
         return rubric.name
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 # -- check-ins and lessons
@@ -228,7 +228,7 @@ def check_in(
         words = {"decisions": said, "actions": actions}
         tx.log(session.number, [session.entry("check_in", body=body, words=words)])
 
-    session.store.write(work)
+    session.alone(work)
     return check_ins(session)[-1]
 
 
@@ -272,7 +272,7 @@ def add_lesson(session: Session, text: str) -> None:
     """Write down something that was learned."""
     said = reason_of(text, "a lesson")
     entry = session.entry("lesson", body={"text": said})
-    session.store.write(lambda tx: tx.log(session.number, [entry]))
+    session.among(lambda tx: tx.log(session.number, [entry]))
 
 
 @verb("lead", "viewer", shows="nothing")

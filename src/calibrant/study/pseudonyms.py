@@ -44,7 +44,7 @@ def keep_pseudonyms(session: Session, key: str) -> None:
         if _key(tx, session) is None:
             tx.log(session.number, [session.entry(KIND, body={"key": key})])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 def entry_of_key(entry: Entry) -> bool:

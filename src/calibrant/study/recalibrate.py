@@ -98,4 +98,4 @@ def take_step(session: Session, criterion: str, step: Step, *, note: str) -> Non
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.alone(work)

@@ -92,7 +92,7 @@ def plan_round(
             tx.log(session.number, [_told(session, made, "planned", items=len(chosen))])
         return Planned(made, len(chosen), dict(sorted(loads.items())))
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 def _told(session: Session, round: Round, state: str, **more: object) -> Entry:
@@ -243,7 +243,7 @@ def extend_round(session: Session, number: int) -> int:
         tx.log(session.number, [_told(session, round, "extended", items=len(new))])
         return len(new)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", shows="nothing")
@@ -322,7 +322,7 @@ def open_round(session: Session, number: int, *, override: str | None = None) ->
         tx.log(session.number, entries)
         return replace(round, state="open", opened_at=now)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", shows="nothing")
@@ -350,7 +350,7 @@ def close_round(session: Session, number: int, *, reason: str | None = None) -> 
         tx.log(session.number, [replace(told, words={"reason": reason} if reason else None)])
         return replace(round, state="closed", closed_at=now)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
