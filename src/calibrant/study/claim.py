@@ -55,12 +55,18 @@ class Duty:
 
 @verb("reviewer", shows="nothing")
 def acknowledge(session: Session) -> str:
-    """Say that one has read the rubric as it stands; the name of that version."""
+    """Say that one has read the rubric, as it stands and as open rounds use it; its name."""
 
     def work(tx: Writing) -> str:
         rubric = current_rubric(tx, session)
-        body = {"hash": rubric.hash, "version": rubric.version}
-        tx.log(session.number, [session.entry("acknowledged", body=body)])
+        opened = [one.rubric for one in tx.rounds(session.number) if one.state == "open"]
+        read = [
+            rubric,
+            *(rubric_of(tx, one) for one in dict.fromkeys(opened) if one != rubric.hash),
+        ]
+        bodies = [{"hash": one.hash, "version": one.version} for one in read]
+        entries = [session.entry("acknowledged", body=body) for body in bodies]
+        tx.log(session.number, entries)
         return rubric.name
 
     return session.among(work)
@@ -131,6 +137,8 @@ def _task(
 @verb("reviewer", shows="nothing")
 def release(session: Session, key: Key, *, token: str) -> bool:
     """Give an assignment back before its time; False where the token does not hold it."""
+    if key.rater != session.actor:
+        raise StudyError(f"{session.actor!r} has no such assignment on item {key.item!r}")
     return session.among(lambda tx: tx.release(session.number, key, token))
 
 

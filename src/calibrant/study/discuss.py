@@ -16,7 +16,7 @@ from calibrant.ports.store import Reading, Writing
 from calibrant.study.agree import below, compared
 from calibrant.study.session import Session, reason_of, round_numbered, rubric_of, verb
 from calibrant.study.sight import need_round, sight_of
-from calibrant.study.table import rated, seen
+from calibrant.study.table import people, rated, seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +48,6 @@ def low_for_rule(frame: pl.DataFrame, rubric: Rubric) -> frozenset[str]:
     rule = rubric.resolution
     asked = rule is not None and rule.metric == "low_agreement"
     return lows(people(frame), rubric) if asked else frozenset()
-
-
-def first_answers(frame: pl.DataFrame) -> pl.DataFrame:
-    """One rating a rater and item: the first occasion, of the last round that asked for it."""
-    kept = frame.filter(pl.col("occasion") == 1).sort("round", maintain_order=True)
-    return kept.unique(["item", "rater"], keep="last", maintain_order=True)
-
-
-def people(frame: pl.DataFrame) -> pl.DataFrame:
-    """What people said."""
-    return first_answers(frame.filter(pl.col("kind") == "HUMAN"))
 
 
 def disputed(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:

@@ -130,7 +130,11 @@ def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
         empty = pl.DataFrame(
             schema=dict.fromkeys((*KEYS, "rubric", "criterion", "answer"), pl.String)
         )
-        return seen(pl.concat(frames), sight) if frames else empty
+        if not frames:
+            return empty
+        found = seen(pl.concat(frames), sight)
+        # rows come by name: an order that would tell who is behind a mask
+        return found.sort("round", "item", "rater", maintain_order=True) if sight.masked else found
 
     return session.store.read(work)
 
@@ -138,3 +142,19 @@ def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
 def answered(frame: pl.DataFrame) -> pl.DataFrame:
     """Long rows without errors: somebody was asked, and there is no answer to compare."""
     return frame.filter(pl.col("answer") != ERROR)
+
+
+def first_answers(frame: pl.DataFrame) -> pl.DataFrame:
+    """One row a rater and item: the first occasion, each answer of the last round that has one."""
+    kept = frame.filter(pl.col("occasion") == 1).sort("round", maintain_order=True)
+    again = kept.select(pl.struct("item", "rater").is_duplicated()).to_series()
+    if not again.any():
+        return kept
+    last = kept.filter(again).group_by("item", "rater", maintain_order=True)
+    merged = last.agg(pl.all().drop_nulls().last())
+    return pl.concat([kept.filter(~again), merged.select(kept.columns)])
+
+
+def people(frame: pl.DataFrame) -> pl.DataFrame:
+    """What people said."""
+    return first_answers(frame.filter(pl.col("kind") == "HUMAN"))
