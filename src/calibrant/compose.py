@@ -44,6 +44,8 @@ def create_study(
     seed: int = 0,
 ) -> Study:
     """A new study at ``place``, which is made where it is not there yet."""
+    import secrets
+
     from calibrant.store.open import open_store
     from calibrant.study.handle import Study
     from calibrant.study.open import create
@@ -57,6 +59,7 @@ def create_study(
         start_on=start_on,
         title=title,
         seed=seed,
+        mask_key=secrets.token_hex(32),
     )
     return Study(made.store, made.number, made.record, made.actor, made.clock)
 

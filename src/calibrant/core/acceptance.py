@@ -62,6 +62,13 @@ def accept(rubric: Rubric, item: Item, kind: RaterKind, form: Mapping[str, Any])
     return door.read(form)
 
 
+def accept_flag(rubric: Rubric, item: Item, flag: str, evidence: Iterable[str]) -> RaisedFlag:
+    """A red flag raised by itself, under the rules of a form; raises ``RecordError``."""
+    door = _Door(rubric, item, "HUMAN")
+    (raised,) = door.read_flags([{"flag": rubric.red_flag(flag).id, "evidence": list(evidence)}])
+    return raised
+
+
 class _Door:
     """Reads one form, gathering faults."""
 
@@ -118,6 +125,13 @@ class _Door:
             facts={key: value for key, value in facts.items() if value},
             words={key: value for key, value in words.items() if value},
         )
+
+    def read_flags(self, given: Iterable[Any]) -> tuple[RaisedFlag, ...]:
+        """Red flags and nothing else; raises ``RecordError``."""
+        flags = tuple(self._flags(given))
+        if self.faults:
+            raise RecordError(self.faults)
+        return flags
 
     # -- answers
 

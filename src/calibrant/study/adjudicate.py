@@ -258,7 +258,7 @@ def settle(
             "error": error,
             "unclear": unclear,
         }
-        _need_case(tx, session, rubric, item, name, how)
+        _need_case(tx, session, rubric, item, name, how=how)
         if how == "consensus":
             _participants(tx, session, participants)
             _need_raters(tx, session, item, participants)
@@ -274,7 +274,7 @@ def settle(
 
 
 def _need_case(
-    tx: Reading, session: Session, rubric: Rubric, item: str, criterion: str, how: How
+    tx: Reading, session: Session, rubric: Rubric, item: str, criterion: str, *, how: How
 ) -> None:
     """There is a disagreement to settle, or a settled one to decide anew; raises ``StudyError``."""
     if (item, criterion) in settlements(tx, session, rubric):

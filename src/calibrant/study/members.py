@@ -11,7 +11,7 @@ from calibrant.core.errors import StudyError
 from calibrant.core.ids import NAME_RULE, canonical, read_name
 from calibrant.core.plan import Placed, reassigned
 from calibrant.core.rating import RATER_KINDS, RaterKind
-from calibrant.core.study import ROLES, Assignment, Key, Member, Role
+from calibrant.core.study import ROLES, Assignment, Key, Member, Role, Round
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.session import Session, find_member, member_named, reason_of, verb
 from calibrant.study.sight import raters_of
@@ -118,8 +118,7 @@ def leave(session: Session, name: str, *, reason: str) -> Handover:
 def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:
     moved: Counter[str] = Counter()
     left_over: list[str] = []
-    others = [one.name for one in raters_of(tx.members(session.number)) if one.kind == leaver.kind]
-    others = [one for one in others if one != leaver.name]
+    panel = [one.name for one in raters_of(tx.members(session.number)) if one.kind == leaver.kind]
     for round in tx.rounds(session.number):
         if round.state == "closed":
             continue
@@ -127,12 +126,27 @@ def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:
         undone = [one for one in theirs if one.state == "open"]
         if not undone:
             continue
+        looked = _looked_on(tx, session, round)
+        others = [one for one in panel if one != leaver.name and one not in looked]
         placed, nobody = _taken_over(tx, session, round.number, undone, others)
         tx.set_assignment_state(session.number, [one.key for one in undone], "withdrawn")
         tx.add_assignments(session.number, (assigned(round.number, one) for one in placed))
         moved.update(one.rater for one in placed)
         left_over += nobody
     return Handover(dict(moved), tuple(dict.fromkeys(left_over)))
+
+
+def _looked_on(tx: Reading, session: Session, round: Round) -> set[str]:
+    """Who led and did not rate at some time since a round opened: they could see its answers."""
+    if round.opened_at is None:
+        return set()
+    return {
+        str(one.body["name"])
+        for one in tx.journal(session.number, kinds=("roles",))
+        if one.at >= round.opened_at
+        and "lead" in one.body["before"]
+        and "reviewer" not in one.body["before"]
+    }
 
 
 def _taken_over(

@@ -18,6 +18,7 @@ from calibrant.core.ids import canonical
 from calibrant.core.study import Assignment, Entry, Key, Member, Rating, Round, StudyRecord
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.session import Session, verb
+from calibrant.study.sight import MASK_KEY
 
 KIND = "pseudonyms"
 """The kind of the entry that keeps the key."""
@@ -165,8 +166,10 @@ class Pseudonyms:
         )
 
     def entry(self, one: Entry) -> Entry:
-        """A line of the journal; the key stays behind."""
+        """A line of the journal; the keys stay behind."""
         body = {"key": None} if one.kind == KIND else self.body(one.body)
+        if one.kind == "study":
+            body.pop(MASK_KEY, None)
         words = None if one.words is None else self.words(one.words)
         return replace(one, actor=self.name(one.actor), body=body, words=words)
 
