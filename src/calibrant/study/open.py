@@ -58,7 +58,7 @@ def create(
 
 
 def enter(store: Store, name: str, *, actor: str | None, clock: Clock) -> Session:
-    """The study of that name, for ``actor``; its lead unless another is named."""
+    """The study of that name, for ``actor``; unless one is named, the first lead still there."""
 
     def work(tx: Reading) -> tuple[int, StudyRecord, str]:
         found = tx.study(name)
@@ -66,12 +66,17 @@ def enter(store: Store, name: str, *, actor: str | None, clock: Clock) -> Sessio
             known = [record.name for _, record in tx.studies()]
             raise UnknownName("study", name, known)
         number, record = found
-        members = tx.members(number)
-        lead = next(one.name for one in members if "lead" in one.roles)
-        return number, record, lead
+        return number, record, actor or _lead(tx, number, record)
 
-    number, record, lead = store.read(work)
-    return Session(store, number, record, actor or lead, clock)
+    number, record, acting = store.read(work)
+    return Session(store, number, record, acting, clock)
+
+
+def _lead(tx: Reading, number: int, record: StudyRecord) -> str:
+    for one in tx.members(number):
+        if "lead" in one.roles and one.left_at is None:
+            return one.name
+    raise StudyError(f"nobody leads study {record.name!r} by now: say who acts")
 
 
 def names(store: Store) -> list[str]:

@@ -84,7 +84,8 @@ class Pseudonyms:
         names = {name: f"member-{_digest(secret, name)[:12]}" for name in members}
         longest = sorted(members, key=len, reverse=True)
         spelt = "|".join(re.escape(name) for name in longest) or "(?!)"
-        pattern = re.compile(rf"(?<!\w)(?:{spelt})(?!\w)", re.IGNORECASE)
+        # letters and digits belong to a word, an underscore does not: ann_scores names ann
+        pattern = re.compile(rf"(?<![^\W_])(?:{spelt})(?![^\W_])", re.IGNORECASE)
         folded = {name.casefold(): other for name, other in names.items()}
         return cls(secret, names, folded, pattern)
 
@@ -144,12 +145,21 @@ class Pseudonyms:
         """A member, and the card without names."""
         card = member.card
         if card is not None:
-            card = canonical(self.words(json.loads(card)))
+            card = canonical(self._card(json.loads(card)))
         return replace(member, name=self.name(member.name), card=card)
 
+    def _card(self, value: Any) -> Any:
+        """A document whose keys are somebody's words too."""
+        if isinstance(value, Mapping):
+            return {self.text(key): self._card(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self._card(inner) for inner in value]
+        return self.words(value)
+
     def round(self, round: Round) -> Round:
-        """A round; its plan may name the file it came from."""
-        return replace(round, plan=self.body(round.plan))
+        """A round; the file it may have come from is not named, for people name files."""
+        plan = {key: value for key, value in round.plan.items() if key != "source"}
+        return replace(round, plan=self.body(plan))
 
     def assignment(self, one: Assignment) -> Assignment:
         """An assignment."""
