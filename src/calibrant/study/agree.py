@@ -35,8 +35,8 @@ def agreement(
     def work(tx: Reading) -> tuple[pl.DataFrame, Rubric]:
         sight = sight_of(tx, session)
         if round is not None:
-            need_round(sight, round)
             found = round_numbered(tx, session, round)
+            need_round(sight, round)
             if found.kind == "onboarding":
                 raise StudyError(f"round {round} was rated together: there is nothing to compare")
             rubric = rubric_of(tx, found.rubric)

@@ -11,7 +11,13 @@ from calibrant.core.errors import Doubled, RecordError, Stale, StudyError
 from calibrant.core.ids import content_hash
 from calibrant.core.study import Entry, Key, Rating
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.claim import need_acknowledged, need_fresh, need_open, own_assignment
+from calibrant.study.claim import (
+    differing,
+    need_acknowledged,
+    need_fresh,
+    need_open,
+    own_assignment,
+)
 from calibrant.study.flags import flags_in
 from calibrant.study.intake import item_kept
 from calibrant.study.read_ahead import ReadAhead
@@ -107,9 +113,27 @@ def _first(tx: Writing, session: Session, submission: Submission) -> tuple[Ratin
     held = own_assignment(tx, session, submission.key)
     need_open(tx, session, submission.key)
     if held.state == "done":
-        raise Stale(f"item {held.key.item!r} is rated already: correct the rating instead")
-    need_fresh(held, session, submission.version, submission.lease)
+        latest = tx.rating(session.number, held.key)
+        since = "" if latest is None else f", {_since(tx, session, submission, latest)}"
+        raise Stale(f"item {held.key.item!r} is rated already{since}: correct the rating instead")
+    need_fresh(
+        tx,
+        held,
+        session,
+        version=submission.version,
+        token=submission.lease,
+        form=submission.form,
+    )
     return _rating(tx, session, submission, revision=1)
+
+
+def _since(tx: Reading, session: Session, submission: Submission, latest: Rating) -> str:
+    """When one's own rating came in, and in what another form differs from it."""
+    rubric = rubric_of(tx, latest.rubric)
+    told = differing(
+        rubric, {"answers": submission.form.get("answers")}, {"answers": latest.answers}
+    )
+    return f"handed in at {latest.submitted_at}, {told}"
 
 
 @verb("reviewer", shows="own")
@@ -129,8 +153,8 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
             raise StudyError("there is no rating to correct: hand one in")
         if latest.revision != revision:
             raise Stale(
-                f"this corrects revision {revision}; by now there is revision {latest.revision}: "
-                "look at it first"
+                f"this corrects revision {revision}; by now there is revision {latest.revision}, "
+                f"{_since(tx, session, submission, latest)}: look at it first"
             )
         rating, entries = _rating(tx, session, submission, revision=revision + 1)
         tx.add_ratings(session.number, [rating])

@@ -80,8 +80,8 @@ def disputes(session: Session, round: int) -> list[Dispute]:
 
     def work(tx: Reading) -> list[Dispute]:
         sight = sight_of(tx, session)
-        need_round(sight, round)
         rubric = rubric_of(tx, round_numbered(tx, session, round).rubric)
+        need_round(sight, round)
         frame = people(seen(rated(tx, session, [round], rubric), sight))
         talked = _discussed(tx, session, round)
         found = disputed(frame, rubric)
@@ -130,10 +130,10 @@ def discuss(
 
     def work(tx: Writing) -> None:
         sight = sight_of(tx, session)
+        rubric = rubric_of(tx, round_numbered(tx, session, round).rubric)
         need_round(sight, round)
         if item in sight.hidden:
             raise StudyError(f"rate item {item!r} first: you have it on your list")
-        rubric = rubric_of(tx, round_numbered(tx, session, round).rubric)
         known = {one.name for one in tx.members(session.number)}
         strange = sorted(set(participants) - known)
         if strange or not participants:

@@ -73,11 +73,23 @@ def set_roles(session: Session, name: str, roles: Sequence[Role]) -> None:
             raise StudyError(f"{name!r} is a {member.kind} rater and stays one")
         if "lead" not in roles and not any(_leads(one) for one in others):
             raise StudyError(f"{name!r} is the only lead: name another first")
+        if "reviewer" in member.roles and "reviewer" not in roles:
+            _need_idle(tx, session, name)
         tx.set_member_roles(session.number, name, [one for one in ROLES if one in roles])
         body = {"name": name, "roles": list(roles), "before": list(member.roles)}
         tx.log(session.number, [session.entry("roles", body=body)])
 
     session.alone(work)
+
+
+def _need_idle(tx: Reading, session: Session, name: str) -> None:
+    """Somebody has nothing to rate, now or in a round to come; raises ``StudyError``."""
+    ahead = sum(1 for _ in tx.assignments(session.number, rater=name, state="open"))
+    if ahead:
+        raise StudyError(
+            f"{name!r} has {ahead:,} assignments to do, which nobody else would get: let them "
+            "finish or leave first, or close the round"
+        )
 
 
 def _leads(member: Member) -> bool:

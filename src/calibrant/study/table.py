@@ -11,7 +11,7 @@ from calibrant.core.diff import diff_rubrics
 from calibrant.core.rating import RaterKind
 from calibrant.core.rubric import Rubric
 from calibrant.ports.store import AnswerRow, Reading
-from calibrant.study.session import Session, rubric_of, verb
+from calibrant.study.session import Session, round_numbered, rubric_of, verb
 from calibrant.study.sight import Sight, need_round, sight_of
 
 KEYS = ("round", "item", "rater", "kind", "occasion", "time")
@@ -121,7 +121,7 @@ def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
     def work(tx: Reading) -> pl.DataFrame:
         sight = sight_of(tx, session)
         if round is not None:
-            need_round(sight, round)
+            need_round(sight, round_numbered(tx, session, round).number)
         frames = []
         for one in tx.rounds(session.number):
             if one.number in sight.rounds and round in (None, one.number):
