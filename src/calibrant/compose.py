@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
     from calibrant.core.study import StudyRecord
+    from calibrant.formats.bundle_read import Verified
     from calibrant.formats.bundle_write import Written
     from calibrant.study.handle import Study
 
@@ -44,6 +45,8 @@ def create_study(
     seed: int = 0,
 ) -> Study:
     """A new study at ``place``, which is made where it is not there yet."""
+    import secrets
+
     from calibrant.store.open import open_store
     from calibrant.study.handle import Study
     from calibrant.study.open import create
@@ -57,6 +60,7 @@ def create_study(
         start_on=start_on,
         title=title,
         seed=seed,
+        mask_key=secrets.token_hex(32),
     )
     return Study(made.store, made.number, made.record, made.actor, made.clock)
 
@@ -125,7 +129,7 @@ def export_study(
     """Write everything a study holds to a bundle: a folder, or an archive where it ends in .zip.
 
     Plain files with checksums, and one hash that ``import_study`` gives back on either database.
-    Only a lead takes everything; one who rates, once all their rounds are closed. With
+    Only a lead takes everything; one who rates, once every round is closed. With
     ``pseudonyms`` members go by other names, and the bundle has a hash of its own.
     """
     from calibrant import __version__
@@ -185,13 +189,16 @@ def verify_bundle(
     """Prove that a bundle is whole and makes a study; what its manifest says of it.
 
     Raises ``SourceError`` where a file is missing or was changed, and ``RecordError`` with every
-    record that does not fit.
+    record that does not fit. The hash covers the records; the tables are made anew from these,
+    and are the same, or the bundle is refused. Above a million ratings that would take too much
+    memory: ``tables`` then says that only their checksums were looked at.
     """
     from calibrant.formats.bundle_read import verified
 
     with verified(Path(path), on_record or _unheard) as found:
         manifest = found.manifest
         return {
+            "tables": _prove_tables(found),
             "study": manifest.study.name,
             "hash": manifest.hash,
             "pseudonymous": manifest.pseudonymous,
@@ -199,6 +206,30 @@ def verify_bundle(
             "calibrant": manifest.calibrant,
             "counts": dict(manifest.counts),
         }
+
+
+def _prove_tables(found: Verified) -> str:
+    """Hold the tables of a bundle against its records; how far that went."""
+    import tempfile
+
+    from calibrant.formats.bundle_tables import MOST_RATINGS, check_tables
+    from calibrant.store.open import open_store
+    from calibrant.study.contents import follows
+    from calibrant.study.open import enter
+    from calibrant.study.restore import restore
+
+    if found.manifest.counts["ratings"] > MOST_RATINGS:
+        return "checksums"
+    with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
+        small = sum(found.manifest.counts.values()) < 50_000
+        store = open_store(":memory:" if small else f"{folder}/copy.db", create=True)
+        try:
+            name = restore(store, found.contents, unchanged=found.unchanged)
+            session = enter(store, name, actor=None, clock=now)
+            follows(session, lambda tables: check_tables(found, tables))
+        finally:
+            store.close()
+    return "made anew"
 
 
 def import_study(
@@ -210,7 +241,8 @@ def import_study(
 ) -> Study:
     """The study of a bundle, put into the database at ``place``; all of it, or nothing.
 
-    The bundle is verified first. A name that is taken is refused; ``name`` gives another.
+    Checksums, hash and records are verified first; tables are not read, for they follow from the
+    records. A name that is taken is refused; ``name`` gives another.
     """
     from calibrant.formats.bundle_read import verified
     from calibrant.store.open import open_store

@@ -79,6 +79,56 @@ def test_a_check_answers_what_it_can_and_a_judge_may_abstain(coaching: Rubric) -
     assert "is no answer to it" in faults(coaching, TALK, form)
 
 
+def test_words_that_are_handed_in_stay_where_they_can_be_erased(plans: Rubric) -> None:
+    form = filled(plans, reasons={"realism": "Mr Smith has no car"})
+    form["answers"]["clarity"] = {"error": "Mr Smith"}
+    found = accept(plans, PLAN, "LLM", form)
+    assert found.words["reasons"] == {"realism": "Mr Smith has no car"}
+    assert found.facts["reasons"] == {"clarity": "not on the scale"}
+    assert "Smith" not in str(found.facts)
+
+
+CARD = "sha256:" + "0a" * 32
+
+
+def test_facts_are_names_and_numbers(plans: Rubric) -> None:
+    facts = {
+        "sitting": {"id": "monday-1", "position": 3},
+        "shown": ["filler_words", CARD],
+        "measured": {"seconds": 1.5, "tokens_in": 812},
+    }
+    found = accept(plans, PLAN, "LLM", filled(plans, **facts))
+    assert {name: found.facts[name] for name in facts} == facts
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [
+        ("sitting", "Mr Smith"),
+        ("sitting", {"id": "Mr Smith"}),
+        ("sitting", {"id": "a" * 65}),
+        ("sitting", {"id": "s1", "who": "Smith"}),
+        ("sitting", {"id": "s1", "position": "4"}),
+        ("sitting", {"id": "s1", "position": True}),
+        ("sitting", True),
+        ("shown", "filler_words"),
+        ("shown", ["Mr Smith"]),
+        ("shown", [CARD + " Smith"]),
+        ("shown", [{"name": "x"}]),
+        ("shown", ["x"] * 201),
+        ("measured", ["x"]),
+        ("measured", {"Mr Smith": 1}),
+        ("measured", {"seconds": "Mr Smith"}),
+        ("measured", {"seconds": {"of": 1}}),
+        ("measured", {"seconds": True}),
+        ("measured", {"seconds": float("inf")}),
+        ("measured", {"tokens": 10**5000}),
+    ],
+)
+def test_no_words_are_kept_as_facts(plans: Rubric, field: str, bad: Any) -> None:
+    assert field in faults(plans, PLAN, filled(plans, **{field: bad}))
+
+
 def test_sub_questions_and_tags_are_closed_too(responses: Rubric, coaching: Rubric) -> None:
     tone = next(one for one in responses.criteria if one.tags)
     item = Response(id="r", question="q", response="a")

@@ -18,12 +18,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 from tests import postgres
-from tests.store.store_kit import a_key, a_rating, an_item, begin
+from tests.store.store_kit import a_key, a_rating, an_entry, an_item, at, begin
 
+from calibrant import load_rubric
 from calibrant.core.errors import StoreError
+from calibrant.core.study import Entry
 from calibrant.ports.store import Reading, Store, Writing
 from calibrant.store import dialect
 from calibrant.store.open import open_store
+from calibrant.study.open import rubric_record
 
 ITEMS = 300
 SECRET = postgres.PASSWORD
@@ -36,6 +39,7 @@ def contents(reading: Reading) -> tuple[list[object], list[object]]:
 def fill(writing: Writing) -> None:
     study = begin(writing, items=ITEMS)
     writing.add_ratings(study, [a_rating(f"i{n}") for n in range(1, ITEMS + 1)])
+    writing.set_assignment_state(study, [a_key(f"i{n}") for n in range(1, ITEMS + 1)], "done")
 
 
 @pytest.fixture
@@ -384,9 +388,43 @@ def test_the_doctor_tells_what_is_wrong(store: Store, tmp_path: Path) -> None:
     store.write(
         lambda w: w.set_assignment_state(study, [a_key(f"i{n}") for n in (1, 2, 3)], "done")
     )
+    store.write(lambda w: w.add_ratings(study, [a_rating(f"i{n}") for n in (1, 2, 3)]))
     table = " ON rating" if store.place.startswith("postgresql") else ""
     store.run(lambda c: c.exec_driver_sql(f"DROP TRIGGER rating_no_delete{table}"), write=True)  # type: ignore[attr-defined]
     assert ["rating_no_delete" in sentence for sentence in store.doctor()] == [True]
+
+
+def test_the_doctor_holds_ratings_against_assignments(store: Store) -> None:
+    study = store.write(begin)
+    store.write(lambda w: w.set_assignment_state(study, [a_key("i1"), a_key("i2")], "done"))
+    unrated = "Study pilot: 2 assignments are done and have no rating."
+    assert store.doctor() == [unrated]
+    store.write(lambda w: w.add_ratings(study, [a_rating("i1"), a_rating("i2")]))
+    assert store.doctor() == []
+    store.write(lambda w: w.add_ratings(study, [a_rating("i1", revision=2), a_rating("i3")]))
+    store.write(lambda w: w.set_assignment_state(study, [a_key("i2")], "withdrawn"))
+    assert store.doctor() == ["Study pilot: 2 ratings belong to no assignment that is done."]
+    store.write(lambda w: w.set_assignment_state(study, [a_key("i2"), a_key("i3")], "done"))
+    store.write(lambda w: w.set_round_state(study, 1, "closed", at(9)))
+    assert store.doctor() == ["Study pilot: 5 assignments are open in rounds that are closed."]
+
+
+def test_the_doctor_holds_settlements_against_the_rubric(store: Store) -> None:
+    rubric = load_rubric("smart-action-plan")
+    study = store.write(begin)
+    store.write(lambda w: w.add_rubric(rubric_record(rubric, at(0))))
+
+    def settled(value: str, criterion: str = "realism", hash: str = rubric.hash) -> Entry:
+        body = {"value": value, "how": "consensus", "rubric": hash}
+        return an_entry("settled", item="i1", criterion=criterion, body=body)
+
+    store.write(lambda w: w.log(study, [settled("3")]))
+    assert store.doctor() == []
+    wrong = [settled("9"), settled("ERROR"), settled("3", "beauty"), settled("3", hash="sha256:0")]
+    store.write(lambda w: w.log(study, wrong))
+    told = store.doctor()
+    assert [int(sentence.split()[3]) for sentence in told] == [2, 3, 4, 5]
+    assert "no answer" in told[0] and "cannot be read" in told[3]
 
 
 def test_the_doctor_looks_at_the_file(file: Path) -> None:

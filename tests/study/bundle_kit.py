@@ -61,7 +61,7 @@ def full_study(store: Store) -> Study:
         flag=RED,
         evidence=["visit 2 nurseries"],
     )
-    study.decide_flag(study.flags()[0].number, confirm=False, reason="fine")
+    as_(study, "ada").decide_flag(study.flags()[0].number, confirm=False, reason="fine")
     study.plan_round("main")
     study.open_round(2, override="for the test")
     for name, shift in (("ann", 0), ("bob", 1), ("=cy", 2), ("judge", 1)):

@@ -166,6 +166,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "discuss": lambda s: s.discuss(1, ITEM, "first", outcome="ok", participants=["lena"]),
     "dismiss": lambda s: s.dismiss_judge("gpt", reason="no"),
     "disputes": lambda s: s.disputes(1),
+    "drop_round": lambda s: s.drop_round(1, reason="x"),
     "duties": lambda s: s.duties(),
     "extend_round": lambda s: s.extend_round(1),
     "finalise_rubric": lambda s: s.finalise_rubric(),

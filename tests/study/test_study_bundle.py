@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -25,7 +26,7 @@ import calibrant
 from calibrant import RecordError, SourceError, Study, StudyError
 from calibrant.core.errors import CalibrantError, Refused
 from calibrant.core.study import Assignment, Key, Rating
-from calibrant.formats import bundle, bundle_read
+from calibrant.formats import bundle, bundle_read, bundle_tables
 from calibrant.formats.bundle_write import write_bundle
 from calibrant.formats.writers import FORMULA, flat, unquoted
 from calibrant.ports.store import Store
@@ -184,7 +185,7 @@ def test_a_lead_who_rates_exports_nothing_before_their_rounds_are_closed(
     panel(study, "ann")
     study.set_roles("lena", ("lead", "reviewer"))
     study.plan_round("calibration")
-    with pytest.raises(Refused, match="have not rated it"):
+    with pytest.raises(Refused, match="have not rated them"):
         calibrant.export_study(study, tmp_path / "x")
     study.open_round(1)
     rate_all(study, "ann", same("3"))
@@ -198,6 +199,27 @@ def test_a_lead_who_rates_exports_nothing_before_their_rounds_are_closed(
     assert not [one for one in study.journal() if one.kind == "pseudonyms"]
     study.close_round(1)
     calibrant.export_study(study, tmp_path / "x")
+
+
+def test_what_a_lead_never_came_to_rate_does_not_keep_the_data_in(
+    store: Store, tmp_path: Path
+) -> None:
+    study = new_study(store)
+    study.add_items([plan_item(number) for number in range(12)])
+    panel(study, "ann", "bob")
+    study.set_roles("lena", ("lead", "reviewer"))
+    study.plan_round("main")
+    study.open_round(1, override="for the test")
+    study.redact("plan-001", reason="asked for")
+    for name in ("ann", "bob", "lena"):
+        if name != "lena":
+            rate_all(study, name, same("3"))
+    study.close_round(1, reason="lena was ill")
+    calibrant.export_study(study, tmp_path / "x")
+    finals = pl.read_parquet(tmp_path / "x/tables/finals.parquet")
+    assert finals["item"].n_unique() == 11  # all that was rated, though lena rated none of it
+    assert calibrant.verify_bundle(tmp_path / "x")["tables"] == "made anew"
+    assert study.finals().is_empty()  # on the screen she sees what a rater sees
 
 
 # -- whole or not at all
@@ -279,6 +301,11 @@ def replaced(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], 
     return change
 
 
+def one_request(files: dict[str, bytes]) -> None:
+    first = json.loads(files["ratings.jsonl"].splitlines()[0])
+    changed_line("ratings.jsonl", 1, request=first["request"])(files)
+
+
 UNSOUND: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     "answer off the scale": (
         changed_line("ratings.jsonl", 0, answers={"usefulness": "9"}), "is no answer to it"
@@ -330,9 +357,30 @@ UNSOUND: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     ),
     "counts": (replaced("manifest.json", b'"rounds": 3', b'"rounds": 4'), "counts"),
     "rubric": (replaced("rubrics/0001.json", b'"criteria":[', b'"criteria":[1,'), "no rubric"),
-    "request twice": (
-        changed_line("ratings.jsonl", 1, request="=cy/1/plan-000/1"), "there already"
+    "done and not rated": (
+        lambda files: files.update(
+            {"ratings.jsonl": b"".join(files["ratings.jsonl"].splitlines(True)[:-1])}
+        ),
+        "assignments that are done and ratings for",
     ),
+    "rated and withdrawn": (
+        changed_line("assignments.jsonl", 0, state="withdrawn"),
+        "has 9 assignments that are done and ratings for 10",
+    ),
+    "other occasion": (
+        changed_line("assignments.jsonl", 0, occasion=2), "or for others than those"
+    ),
+    "open in a closed round": (
+        changed_line("assignments.jsonl", 0, state="open"), "is open, and round 1 is closed"
+    ),
+    "settled off the scale": (
+        replaced("journal.jsonl", b'"unclear":false,"value":"2"', b'"unclear":false,"value":"9"'),
+        "'9' is no answer to",
+    ),
+    "settled with an error": (
+        replaced("journal.jsonl", b'"value":"2"', b'"value":"ERROR"'), "'ERROR' is no answer to"
+    ),
+    "request twice": (one_request, "there already"),
 }  # fmt: skip
 
 
@@ -352,6 +400,55 @@ def test_records_that_make_no_study_are_refused_whole(
     store = open_store(place)
     assert store.read(lambda tx: tx.studies()) == []
     store.close()
+
+
+@pytest.mark.parametrize("pseudonyms", [False, True], ids=["plain", "pseudonyms"])
+@pytest.mark.parametrize("kind", bundle.TABLES)
+def test_tables_follow_from_the_records(
+    origin: tuple[Study, Path, str], tmp_path: Path, kind: str, pseudonyms: bool
+) -> None:
+    study, folder, hash = origin
+    if pseudonyms:
+        study = calibrant.import_study(str(tmp_path / "a.db"), folder)
+        folder = tmp_path / "p"
+        hash = calibrant.export_study(study, folder, pseudonyms=True).hash
+        study.store.close()
+    assert calibrant.verify_bundle(folder) | {"hash": hash, "tables": "made anew"} == (
+        calibrant.verify_bundle(folder)
+    )
+    name = bundle.table_name(kind)
+    frame = pl.read_parquet(folder / name)
+    column = {"ratings": "answer", "finals": "answer", "verdicts": "exact_mean"}[kind]
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
+    calibrant.verify_bundle(written(folder, tmp_path / "shuffled", name, shuffled))
+    for at, changed in enumerate(
+        (
+            frame.with_columns(pl.lit("5").alias(column)),
+            frame.head(frame.height - 1),
+            pl.concat([frame, frame.head(1)]),
+            frame.drop(column),
+            frame.with_columns(note=pl.lit("x")),
+        )
+    ):
+        with pytest.raises(SourceError, match=f"{name} does not follow from the records"):
+            calibrant.verify_bundle(written(folder, tmp_path / f"bad{at}", name, changed))
+    torn = rewritten(folder, tmp_path / "torn", lambda files: files.update({name: b"PAR1"}))
+    with pytest.raises(SourceError, match="not a readable Parquet file"):
+        calibrant.verify_bundle(torn)
+
+
+def written(folder: Path, target: Path, name: str, frame: pl.DataFrame) -> Path:
+    """The bundle with another table, under a manifest that agrees."""
+    data = io.BytesIO()
+    frame.write_parquet(data)
+    return rewritten(folder, target, lambda files: files.update({name: data.getvalue()}))
+
+
+def test_tables_of_very_many_ratings_are_told_to_be_unread(
+    origin: tuple[Study, Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_tables, "MOST_RATINGS", 3)
+    assert calibrant.verify_bundle(origin[1])["tables"] == "checksums"
 
 
 def test_all_faults_are_told_at_once(origin: tuple[Study, Path, str], tmp_path: Path) -> None:
@@ -504,7 +601,7 @@ def test_under_pseudonyms_nobody_is_named_anywhere(
     assert made.pseudonymous and made.hash != plain
     calibrant.export_tables(study, tmp_path / "t", wide=True, pseudonyms=True)
     calibrant.export_tables(study, tmp_path / "t.xlsx", pseudonyms=True)
-    names = re.compile(rb"(?<!\w)(ann|bob|cy|ada|lena|judge)(?!\w)", re.IGNORECASE)
+    names = re.compile(rb"(?<![^\W_])(ann|bob|cy|ada|lena|judge)(?![^\W_])", re.IGNORECASE)
     for path in [*(tmp_path / "p").rglob("*"), *(tmp_path / "t").rglob("*")]:
         if path.is_file() and path.suffix != ".parquet" and path.name != "items.jsonl":
             text = re.sub(rb'"criteria":.*', b"", path.read_bytes())  # the rubric's own words
@@ -540,6 +637,27 @@ def test_pseudonyms_follow_from_the_key_and_not_from_the_name() -> None:
     assert first.text("Ann b and ANN, not Anna") == (
         f"{first.name('Ann B')} and {first.name('ann')}, not Anna"
     )
+
+
+def test_names_are_found_beside_underscores_in_cards_and_in_names_of_files(
+    tmp_path: Path,
+) -> None:
+    study = new_study(open_store(":memory:"))
+    study.add_items([plan_item(0)])
+    panel(study, "ann", "bob")
+    study.add_member("judge", kind="LLM", card={"made for": {"ann": "bob_b"}})
+    scores = pl.DataFrame({"item": "plan-000", "rater": ["ann", "bob"]}).with_columns(
+        pl.lit("3").alias(name) for name in study.rubric().criterion_ids
+    )
+    study.import_ratings(scores, source="ann_scores.xlsx")
+    as_(study, "ann").ask("see bob_b and _ann_ in my_ann.txt")
+    calibrant.export_study(study, tmp_path / "p", pseudonyms=True)
+    for path in (tmp_path / "p").glob("*.jsonl"):
+        assert not re.search(r"(?<![^\W_])(ann|bob)(?![^\W_])", path.read_text("utf-8")), path
+    (round,) = map(json.loads, (tmp_path / "p/rounds.jsonl").read_text("utf-8").splitlines())
+    assert round["plan"] == {"way": "imported"}
+    assert calibrant.verify_bundle(tmp_path / "p")["pseudonymous"]
+    study.store.close()
 
 
 def test_a_manifest_cannot_deny_its_pseudonyms(tmp_path: Path) -> None:

@@ -309,7 +309,9 @@ def test_one_raised_red_flag_blocks_the_item_until_it_is_decided(store: Store) -
     def verdict() -> dict[str, Any]:
         return study.verdicts().filter(pl.col("item") == "plan-000").to_dicts()[0]
 
-    assert verdict()["blocked"] and verdict()["verdict"] == "failed"
+    assert verdict()["blocked"] and verdict()["passed"] is False
+    assert verdict()["verdict"] == "undecided"
+    assert "forced" not in set(study.finals()["provenance"])
     assert study.queue()[0].flags and study.queue()[0].safety
     (flag,) = study.flags(state="raised")
     study.decide_flag(flag.number, confirm=False, reason="a nursery is no doctor")

@@ -32,6 +32,7 @@ SECTIONS = {
     "Rounds": {
         "plan": (_ROUNDS, "Make a round, and see what it asks of each rater."),
         "open": (f"{_ROUNDS}:open_", "Let raters begin."),
+        "drop": (_ROUNDS, "Give a planned round up."),
         "close": (_ROUNDS, "End a round: answers may be compared."),
         "extend": (_ROUNDS, "Give out items that came in since."),
         "rounds": (_ROUNDS, "Show all rounds."),

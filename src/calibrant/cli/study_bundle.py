@@ -36,7 +36,7 @@ def export(
 
     Records are JSON, one a line; tables for analysis are Parquet; every file has its checksum, and
     one hash stands for the whole. Drafts and leases are left out. Only a lead may do this, and one
-    who rates only when every round of theirs is closed. Nothing is written over.
+    who rates only when every round is closed. Nothing is written over.
 
     In CSV and XLSX a cell that a spreadsheet would run (it begins with = + - @, a tab or a line
     break) is written with ' before it; take that one sign away to have it back.
@@ -111,7 +111,9 @@ def import_(bundle: Path, name: str | None, place: str, style: str) -> None:
 @click.argument("bundle", type=_PATH)
 @output_option
 def verify(bundle: Path, style: str) -> None:
-    """Prove that BUNDLE is whole: checksums, hash, and every record.
+    """Prove that BUNDLE is whole: checksums, hash, every record, and the tables made from them.
+
+    Tables are made anew from the records and compared, in a bundle of up to a million ratings.
 
     \b
     Examples:
@@ -124,9 +126,11 @@ def verify(bundle: Path, style: str) -> None:
     counts = found["counts"]
     assert isinstance(counts, dict)
     other = " (members go by other names)" if found["pseudonymous"] else ""
+    unread = "" if found["tables"] == "made anew" else "; tables by their checksums only"
     told(
         style,
-        f"{bundle} is whole: study {found['study']}{other}, {_counted(counts)}\n{found['hash']}",
+        f"{bundle} is whole: study {found['study']}{other}, {_counted(counts)}{unread}\n"
+        f"{found['hash']}",
         bundle=str(bundle),
         **found,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,11 +83,11 @@ def rate(study: Study, path: Path | None, style: str) -> None:
     if path is not None:
         _from_file(study, path, style)
         return
-    sitting = study.now()
+    sitting = re.sub("[^0-9TZ]", "", study.now())
     done, set_aside = 0, set[Any]()
     try:
         while (task := _next(study, set_aside)) is not None:
-            handed = _one(study, task, sitting)
+            handed = _one(study, task, {"id": sitting, "position": done + 1})
             done += handed
             if not handed:
                 set_aside.add(task.key)
@@ -111,7 +112,7 @@ def _token(study: Study) -> str:
     return f"terminal of {study.actor}"[:100]
 
 
-def _one(study: Study, task: Task, sitting: str) -> bool:
+def _one(study: Study, task: Task, sitting: dict[str, Any]) -> bool:
     """Fill in one form and hand it in; False where it was set aside. Ends by raising ``Stop``."""
     from calibrant.core.errors import RecordError, Stale
     from calibrant.study.collect import Submission

@@ -1,4 +1,4 @@
-"""Rounds: planned, opened, extended, closed."""
+"""Rounds: planned, opened, extended, closed, dropped."""
 
 from __future__ import annotations
 
@@ -186,6 +186,27 @@ def close(study: Study, number: int | None, reason: str | None, yes: bool, style
         round=found.number,
         state=found.state,
         withdrawn=left,
+    )
+
+
+@study_command
+@click.argument("number", type=int, required=False, metavar="[ROUND]")
+@click.option("--reason", required=True, help="Why it is given up.")
+def drop(study: Study, number: int | None, reason: str, style: str) -> None:
+    """Give a planned round up: its items are free for another one.
+
+    \b
+    Examples:
+      calibrant study drop advice --reason "the rubric has a new version"
+      calibrant study drop advice 3 --reason "planned by mistake"
+    """
+    found = study.drop_round(numbered(study, number, "planned"), reason=reason)
+    told(
+        style,
+        f"round {found.number} ({found.kind}) is dropped",
+        study=study.name,
+        round=found.number,
+        state="dropped",
     )
 
 

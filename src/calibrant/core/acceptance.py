@@ -7,8 +7,9 @@ stand in the item, borderline marks need a note, and nothing unknown is passed o
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -17,7 +18,7 @@ from calibrant.core.answer import ERROR, NA, Abstained, Given, NotApplicable
 from calibrant.core.criterion import Criterion, RedFlag, SubQuestion
 from calibrant.core.document import holds
 from calibrant.core.errors import Fault, RecordError, UnknownName, suggestion
-from calibrant.core.ids import canonical
+from calibrant.core.ids import TAG
 from calibrant.core.item import Item
 from calibrant.core.parts import Role, parts_of
 from calibrant.core.rating import RaterKind, read_answer
@@ -28,9 +29,13 @@ FIELDS = (
     "edge_case", "review", "reasons", "sitting", "shown", "reply", "measured",
 )  # fmt: skip
 """What a form may hold. ``note`` is on the whole item, ``notes`` are by criterion."""
-FACTS = ("sitting", "shown", "measured")
-"""Fields without anybody's words, kept as they come: sitting, checks shown, cost of a reply."""
 MAX_TEXT = 20_000
+MAX_FACTS = 200
+"""Checks shown with an item, or numbers measured on a reply, at most."""
+_SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_SHORT_RULE = "a short name: up to 64 letters, digits, - and _"
+_CARD = re.compile(rf"{TAG}:[0-9a-f]{{64}}", re.ASCII)
+_LARGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,13 @@ def accept(rubric: Rubric, item: Item, kind: RaterKind, form: Mapping[str, Any])
     return door.read(form)
 
 
+def accept_flag(rubric: Rubric, item: Item, flag: str, evidence: Iterable[str]) -> RaisedFlag:
+    """A red flag raised by itself, under the rules of a form; raises ``RecordError``."""
+    door = _Door(rubric, item, "HUMAN")
+    (raised,) = door.read_flags([{"flag": rubric.red_flag(flag).id, "evidence": list(evidence)}])
+    return raised
+
+
 class _Door:
     """Reads one form, gathering faults."""
 
@@ -64,6 +76,7 @@ class _Door:
         self.rubric, self.item, self.kind = rubric, item, kind
         self.faults: list[Fault] = []
         self.reasons: dict[str, str] = {}
+        """Made by code: no words of anybody, so that they outlast a redaction."""
 
     def fault(self, message: str, path: str, hint: str = "") -> None:
         self.faults.append(Fault(message, path, "form", hint=hint))
@@ -90,8 +103,10 @@ class _Door:
         raised = {
             name: self._text(form[name], name) for name in ("edge_case", "review") if form.get(name)
         }
-        self._more_reasons(form)
-        plain = self._plain(form)
+        told = {
+            name: self._text(text, f"reasons.{name}") for name, text in self._named(form, "reasons")
+        }
+        plain = dict(self._plain(form))
         if self.faults:
             raise RecordError(self.faults)
         facts = {
@@ -102,13 +117,21 @@ class _Door:
             "raised": sorted(raised),
             **plain,
         }
-        words |= {"notes": notes, "evidence": evidence, "sub_answers": subs, **raised}
+        words |= {"notes": notes, "evidence": evidence, "sub_answers": subs, "reasons": told}
+        words |= raised
         return Accepted(
             answers=answers,
             flags=flags,
             facts={key: value for key, value in facts.items() if value},
             words={key: value for key, value in words.items() if value},
         )
+
+    def read_flags(self, given: Iterable[Any]) -> tuple[RaisedFlag, ...]:
+        """Red flags and nothing else; raises ``RecordError``."""
+        flags = tuple(self._flags(given))
+        if self.faults:
+            raise RecordError(self.faults)
+        return flags
 
     # -- answers
 
@@ -159,10 +182,6 @@ class _Door:
         place = f"answers.{criterion.id}"
         if self.kind != "CODE" and not any(one.path == place for one in self.faults):
             self.fault(f"{criterion.id} is not answered", place, self._choices(criterion))
-
-    def _more_reasons(self, form: Mapping[str, Any]) -> None:
-        for name, text in self._named(form, "reasons"):
-            self.reasons[name] = self._text(text, f"reasons.{name}")
 
     # -- flags and quotations
 
@@ -225,15 +244,49 @@ class _Door:
         self.fault("must be a list", place)
         return []
 
-    def _plain(self, form: Mapping[str, Any]) -> dict[str, Any]:
-        """Facts that are kept as they come, where JSON can hold them."""
-        found = {name: form[name] for name in FACTS if form.get(name)}
-        for name, value in found.items():
-            try:
-                canonical(value)
-            except (TypeError, ValueError, RecursionError):
-                self.fault("must be plain JSON", name)
-        return found
+    def _plain(self, form: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Facts that outlast a redaction, so nothing that could be a sentence."""
+        readers: dict[str, Callable[[Any], Any]] = {
+            "sitting": self._sitting, "shown": self._shown, "measured": self._measured,
+        }  # fmt: skip
+        for name, read in readers.items():
+            if form.get(name) not in (None, "", [], {}):
+                yield name, read(form[name])
+
+    def _sitting(self, given: Any) -> dict[str, Any]:
+        """Which sitting it was, and which form of it."""
+        if not isinstance(given, Mapping) or not set(given) <= {"id", "position"}:
+            self.fault("must be a mapping of id and position", "sitting")
+            return {}
+        id, position = given.get("id"), given.get("position")
+        if id is not None and not _is_short(id):
+            self.fault(f"must be {_SHORT_RULE}", "sitting.id")
+        if position is not None and not (type(position) is int and 0 <= position < _LARGEST):
+            self.fault("must be a whole number", "sitting.position")
+        return {key: value for key, value in given.items() if value is not None}
+
+    def _shown(self, given: Any) -> list[Any]:
+        """The checks that were shown with the item, by name or by card."""
+        shown = given if isinstance(given, list | tuple) else None
+        if shown is None or len(shown) > MAX_FACTS:
+            self.fault(f"must be a list of at most {MAX_FACTS} names", "shown")
+            return []
+        for at, one in enumerate(shown, 1):
+            if not _is_short(one) and not (isinstance(one, str) and _CARD.fullmatch(one)):
+                self.fault(f"must be {_SHORT_RULE}; or the hash of a card", f"shown[{at}]")
+        return list(shown)
+
+    def _measured(self, given: Any) -> dict[str, int | float]:
+        """What a reply took: seconds, tokens, cost."""
+        if not isinstance(given, Mapping) or len(given) > MAX_FACTS:
+            self.fault(f"must be a mapping of at most {MAX_FACTS} names to numbers", "measured")
+            return {}
+        for name, value in given.items():
+            if not _is_short(name):
+                self.fault(f"its names must each be {_SHORT_RULE}", "measured")
+            elif not _is_number(value):
+                self.fault("must be a number", f"measured.{name}")
+        return dict(given)
 
     def _mapping(self, form: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         value = form.get(name)
@@ -305,6 +358,16 @@ class _Door:
             self.fault(f"must be a text of at most {MAX_TEXT:,} characters", place)
             return ""
         return raw
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, str) and _SHORT.fullmatch(value) is not None
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) if isinstance(value, float) else abs(value) < _LARGEST
 
 
 def one_space(text: str) -> str:

@@ -109,6 +109,10 @@ class Rubric(Document):
         return tuple(criterion.id for criterion in self.criteria)
 
     @cached_property
+    def _criteria_by_id(self) -> Mapping[str, Criterion]:
+        return {one.id: one for one in self.criteria if not is_record_field(one.id)}
+
+    @cached_property
     def _criteria_by_name(self) -> Mapping[str, Criterion]:
         return {
             fold_name(name): criterion
@@ -119,6 +123,9 @@ class Rubric(Document):
 
     def criterion(self, name: str) -> Criterion:
         """The criterion that ``name`` (id, alias or title, in any case) stands for."""
+        known = self._criteria_by_id.get(name)
+        if known is not None:
+            return known
         try:
             return self._criteria_by_name[fold_name(name)]
         except KeyError:

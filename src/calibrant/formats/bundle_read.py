@@ -40,6 +40,7 @@ class Verified:
     contents: Contents
     unchanged: Callable[[], None]
     """Raises where a file that was read since is not the one that was verified."""
+    source: Source
 
     @property
     def hash(self) -> str:
@@ -63,7 +64,7 @@ def verified(
             reader = _Reader(source, manifest)
             contents = reader.contents()
             _sound(reader, contents, on_record)
-        yield Verified(path, manifest, contents, reader.unchanged)
+        yield Verified(path, manifest, contents, reader.unchanged, source)
 
 
 # -- what it says of itself

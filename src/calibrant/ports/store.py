@@ -149,6 +149,12 @@ class Writing(Reading, Protocol):
     def add_study(self, record: StudyRecord) -> int:
         """A study of a name that is free; its number."""
 
+    def hold_study(self, study: int, *, alone: bool) -> None:
+        """Keep others from writing to a study alone until the transaction ends.
+
+        With ``alone``, from writing to it at all. Asked for before anything else is.
+        """
+
     def add_rubric(self, record: RubricRecord) -> None:
         """A version; raises ``VersionError`` where its number stands for another content.
 

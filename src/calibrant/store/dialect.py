@@ -30,6 +30,7 @@ from sqlalchemy import (
     event,
     func,
     select,
+    text,
 )
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -44,6 +45,13 @@ PART = 20_000
 """Rows loaded or fetched at a time."""
 CREATING = 0x63616C69
 """The lock of PostgreSQL under which tables are made or changed."""
+_SIGNING = """
+    INSERT INTO act (name, done_at)
+    VALUES (:act, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+    ON CONFLICT DO NOTHING
+"""
+HOLDING = 7_241
+"""The first half of the lock of a study; its number is the second."""
 PRAGMAS = (
     f"busy_timeout = {BUSY_MS}",
     "journal_mode = WAL",
@@ -79,6 +87,12 @@ class Dialect(Protocol):
 
     def lock_schema(self, connection: Connection) -> None:
         """Keep everybody else from making or changing tables until the transaction ends."""
+
+    def hold(self, connection: Connection, study: int, *, alone: bool) -> None:
+        """Keep others from writing to a study alone, or at all, until the transaction ends."""
+
+    def sign(self, connection: Connection, act: str) -> bool:
+        """Leave the name of an act; False where it has been done, which nobody heard of."""
 
     def trigger_names(self, connection: Connection) -> frozenset[str]:
         """The triggers that are there and at work."""
@@ -156,6 +170,13 @@ class Sqlite:
 
     def lock_schema(self, connection: Connection) -> None:
         """Whoever writes is alone already."""
+
+    def hold(self, connection: Connection, study: int, *, alone: bool) -> None:
+        """Whoever writes is alone already."""
+
+    def sign(self, connection: Connection, act: str) -> bool:
+        """Whoever commits to a file hears of it."""
+        return True
 
     def trigger_names(self, connection: Connection) -> frozenset[str]:
         """As the file lists them."""
@@ -247,6 +268,19 @@ class Postgres:
     def lock_schema(self, connection: Connection) -> None:
         """By a lock of its own, as there may be no table to lock yet."""
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CREATING})")
+
+    def hold(self, connection: Connection, study: int, *, alone: bool) -> None:
+        """By a lock of its own for each study, shared by those who write beside others."""
+        lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+        connection.exec_driver_sql(f"SELECT {lock}({HOLDING}, {int(study)})")
+
+    def sign(self, connection: Connection, act: str) -> bool:
+        """By a row of its own; one that is being left by a lost connection is waited for."""
+        if act.startswith("00"):  # now and then those go that nobody will ask for any more
+            old = {"then": self.yesterday(connection)}
+            connection.execute(text("DELETE FROM act WHERE done_at < :then"), old)
+        left = connection.execute(text(_SIGNING), {"act": act})
+        return left.rowcount == 1
 
     def trigger_names(self, connection: Connection) -> frozenset[str]:
         """As the server lists them, without those that are switched off."""

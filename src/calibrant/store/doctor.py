@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from collections.abc import Iterator
+from itertools import islice
 
-from sqlalchemy import Connection, func, select
+from pydantic import ValidationError
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, select
 
+from calibrant.core.answer import ERROR
 from calibrant.core.errors import StoreError
+from calibrant.core.rubric import Rubric
 from calibrant.store import schema, triggers
 from calibrant.store.dialect import Dialect, Postgres, Sqlite
 from calibrant.store.open import version
 from calibrant.store.sql import SqlStore
+from calibrant.study.soundness import answers_to
 
 MOST = 5
 """How many faults of one kind are told."""
@@ -42,6 +48,8 @@ def _inside(connection: Connection, store: SqlStore) -> Iterator[str]:
     elif isinstance(dialect, Postgres):
         yield from _server(connection)
     yield from _leases(connection, dialect)
+    yield from _assignments(connection)
+    yield from islice(_settlements(connection), MOST)
 
 
 def _pages(connection: Connection, dialect: Sqlite) -> Iterator[str]:
@@ -96,3 +104,66 @@ def _leases(connection: Connection, dialect: Dialect) -> Iterator[str]:
             f"{count} assignments are held by leases that ended more than a day ago; "
             "whoever asks next gets them."
         )
+
+
+def _assignments(connection: Connection) -> Iterator[str]:
+    """What is done has a rating, nothing else has one, and closed rounds wait for nothing."""
+    work, rating, round = schema.assignment, schema.rating, schema.round
+    same = and_(
+        *(work.c[name] == rating.c[name] for name in ("study", "round", "item", "rater")),
+        work.c.occasion == rating.c.occasion,
+    )
+    unrated = work.c.state == "done", ~exists().where(same)
+    for name, count in _counted(connection, work.c.study, *unrated):
+        yield f"Study {name}: {count} assignments are done and have no rating."
+    loose = rating.c.revision == 1, ~exists().where(same, work.c.state == "done")
+    for name, count in _counted(connection, rating.c.study, *loose):
+        yield f"Study {name}: {count} ratings belong to no assignment that is done."
+    place = and_(round.c.study == work.c.study, round.c.number == work.c.round)
+    late = work.c.state == "open", exists().where(place, round.c.state == "closed")
+    for name, count in _counted(connection, work.c.study, *late):
+        yield f"Study {name}: {count} assignments are open in rounds that are closed."
+
+
+def _counted(
+    connection: Connection, study: ColumnElement[int], *where: ColumnElement[bool]
+) -> Iterator[tuple[str, int]]:
+    """How many rows there are of that kind, by the name of their study."""
+    query = select(schema.study.c.name, func.count()).where(schema.study.c.id == study, *where)
+    for row in connection.execute(query.group_by(schema.study.c.name)):
+        yield row[0], row[1]
+
+
+def _settlements(connection: Connection) -> Iterator[str]:
+    """Whatever was settled is an answer to its criterion in the version that it names."""
+    table = schema.journal
+    query = (
+        select(schema.study.c.name, table.c.number, table.c.criterion, table.c.body)
+        .where(schema.study.c.id == table.c.study, table.c.kind == "settled")
+        .order_by(schema.study.c.name, table.c.number)
+    )
+    versions: dict[str, Rubric | None] = {}
+    known: dict[tuple[str, str], frozenset[str]] = {}
+    for name, number, criterion, text in connection.execute(query):
+        body = json.loads(text)
+        version, value = str(body.get("rubric")), body.get("value")
+        if version not in versions:
+            versions[version] = _rubric(connection, version)
+        rubric = versions[version]
+        if rubric is None:
+            yield f"Study {name}: entry {number} was settled under a rubric that cannot be read."
+            continue
+        place = (version, str(criterion))
+        if place not in known:
+            known[place] = answers_to(rubric, str(criterion)) - {ERROR}
+        if value not in known[place]:
+            yield f"Study {name}: entry {number} settles {criterion} with what is no answer to it."
+
+
+def _rubric(connection: Connection, hash: str) -> Rubric | None:
+    table = schema.rubric
+    text = connection.execute(select(table.c.document).where(table.c.hash == hash)).scalar()
+    try:
+        return None if text is None else Rubric.model_validate_json(text)
+    except ValidationError:
+        return None

@@ -262,8 +262,17 @@ journal = Table(
     Index(None, "study", "item", "number"),
 )
 
+act = Table(
+    "act",
+    metadata,
+    _word("name"),
+    _word("done_at"),
+    PrimaryKeyConstraint("name"),
+)
+"""Acts of the last day by name, for connections that broke while one was committed; no content."""
+
 TABLES = (study, rubric, item, member, round, assignment, draft, rating, journal)
-"""Every table, those that others refer to first."""
+"""Every table that holds something of a study, those that others refer to first."""
 
 
 def names(table: Table) -> tuple[str, ...]:

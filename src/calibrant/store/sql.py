@@ -68,21 +68,23 @@ class SqlStore:
         """Run work in one transaction; when this returns, it is committed and durable.
 
         Trouble that passes (a lock, a server that restarts) is waited out and the work run again;
-        what lasts raises ``StoreError`` with a sentence on what to do. When a connection breaks
-        while a commit is under way, nobody can tell whether it happened, and the work is run
-        again: so work first looks whether it is done (``rating_by_request``), or does what is
-        refused when it is done twice.
+        what lasts raises ``StoreError`` with a sentence on what to do. An act leaves its name, so
+        that one whose commit was not heard of, because the connection broke, is not done twice.
         """
         redacted = False
+        name, came_to = secrets.token_hex(16), list[T]()
 
         def act(connection: Connection) -> T:
             nonlocal redacted
+            if not self.dialect.sign(connection, name):
+                return came_to[-1]
             writing = SqlWriting(connection, self.dialect)
             try:
-                return work(writing)
+                came_to.append(work(writing))
             finally:
                 redacted = writing.redacted
                 writing.end()
+            return came_to[-1]
 
         result = self.run(act, write=True)
         if redacted:

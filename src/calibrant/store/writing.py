@@ -62,6 +62,10 @@ class SqlWriting(SqlReading):
         with self._whole(), self._telling(schema.study, tuple(row.values())):
             return int(self._connection.execute(statement).scalar_one())
 
+    def hold_study(self, study: int, *, alone: bool) -> None:
+        """Keep others from writing to a study alone, or at all, until the transaction ends."""
+        self._dialect.hold(self._connection, study, alone=alone)
+
     def add_rubric(self, record: RubricRecord) -> None:
         """A version; raises ``VersionError`` where its number stands for another content."""
         if self._has_rubric(record):

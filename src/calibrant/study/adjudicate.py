@@ -15,12 +15,12 @@ from calibrant.core.errors import Refused, StudyError
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import COUNTING
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.discuss import first_answers, lows, people
-from calibrant.study.flags import Flag, flags_in
-from calibrant.study.score import finals_in
+from calibrant.study.discuss import low_for_rule
+from calibrant.study.flags import Flag, flags_seen, open_rounds, took_part
+from calibrant.study.score import finals_of, main_ratings, settlements
 from calibrant.study.session import Session, current_rubric, reason_of, verb
 from calibrant.study.sight import Sight, masks, sight_of
-from calibrant.study.table import rated
+from calibrant.study.table import people
 
 SITTING = 20
 """Cases that one sitting takes on, unless more are asked for."""
@@ -58,11 +58,8 @@ def queue(session: Session, *, limit: int = SITTING) -> list[Case]:
     def work(tx: Reading) -> list[Case]:
         sight = sight_of(tx, session)
         rubric = current_rubric(tx, session)
-        rounds = _rounds(tx, session, sight)
-        frame = first_answers(rated(tx, session, rounds, rubric))
-        if sight.hidden:
-            frame = frame.filter(~pl.col("item").is_in(list(sight.hidden)))
-        waiting = _ranked(_cases(tx, session, sight, rubric, frame), rubric)
+        frame = main_ratings(tx, session, sight, rubric)
+        waiting = _ranked(_cases(tx, session, rubric, frame), rubric)
         flagged = [_flag_case(one) for one in _open_flags(tx, session, sight)]
         flagged.sort(key=lambda case: not case.safety)
         urgent = [case for case in flagged if case.safety]
@@ -86,11 +83,9 @@ def _rounds(tx: Reading, session: Session, sight: Sight) -> list[int]:
     ]
 
 
-def _cases(
-    tx: Reading, session: Session, sight: Sight, rubric: Rubric, frame: pl.DataFrame
-) -> pl.DataFrame:
+def _cases(tx: Reading, session: Session, rubric: Rubric, frame: pl.DataFrame) -> pl.DataFrame:
     """Item, criterion, cause, gap and size of everything that is apart and not settled."""
-    final = finals_in(tx, session, sight, rubric)
+    final = finals_of(tx, session, frame, rubric)
     done = final.filter(pl.col("provenance").is_in(["consensus", "adjudicated"]))
     found = [final.filter(pl.col("needs_resolution"))]
     for kind, cause in (("LLM", "judge"), ("CODE", "check")):
@@ -106,7 +101,7 @@ def _cases(
 def _against_people(frame: pl.DataFrame, rubric: Rubric, rater: str, cause: str) -> pl.DataFrame:
     """Where a judge or a check and what people settled on lie apart, by the rubric's rule."""
     mine = people(frame)
-    settled = by_rule(rubric, mine, low=lows(mine, rubric))
+    settled = by_rule(rubric, mine, low=low_for_rule(mine, rubric))
     names = ["item", "rater", *rubric.criterion_ids]
     agreed = wide(rubric, settled).with_columns(pl.lit("").alias("rater")).select(names)
     both = pl.concat([agreed, frame.filter(pl.col("rater") == rater).select(names)])
@@ -135,7 +130,7 @@ def _ranked(cases: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
 
 def _given(frame: pl.DataFrame, rubric: Rubric) -> dict[tuple[str, str], dict[str, str]]:
     out: dict[tuple[str, str], dict[str, str]] = {}
-    for row in frame.sort("item", "rater").iter_rows(named=True):
+    for row in frame.sort("item").iter_rows(named=True):
         for name in rubric.criterion_ids:
             if row[name] is not None:
                 out.setdefault((row["item"], name), {})[row["rater"]] = row[name]
@@ -144,12 +139,13 @@ def _given(frame: pl.DataFrame, rubric: Rubric) -> dict[tuple[str, str], dict[st
 
 def _case(row: dict[str, Any], given: Any, tried: set[tuple[str, str]], mask: Any) -> Case:
     key = (row["item"], row["criterion"])
+    answers = {mask(rater): answer for rater, answer in given.get(key, {}).items()}
     return Case(
         item=row["item"],
         criterion=row["criterion"],
         causes=tuple(row["causes"]),
         safety=row["safety"],
-        answers={mask(rater): answer for rater, answer in given.get(key, {}).items()},
+        answers=dict(sorted(answers.items())),  # an order by names would tell them
         gap=row["gap"],
         flags=(),
         tried=key in tried,
@@ -157,12 +153,12 @@ def _case(row: dict[str, Any], given: Any, tried: set[tuple[str, str]], mask: An
 
 
 def _open_flags(tx: Reading, session: Session, sight: Sight) -> list[Flag]:
+    """Flags that can be decided now."""
+    opened = open_rounds(tx, session)
     return [
         one
-        for one in flags_in(tx, session)
-        if one.state == "raised"
-        and one.item not in sight.hidden
-        and (one.round is None or one.round in sight.rounds)
+        for one in flags_seen(tx, session, sight)
+        if one.state == "raised" and one.item not in sight.hidden and one.round not in opened
     ]
 
 
@@ -203,7 +199,7 @@ def no_consensus(
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 def _settleable(tx: Reading, session: Session, item: str, criterion: str) -> str:
@@ -246,6 +242,8 @@ def settle(
     after the reviewers have tried, where the rubric wants that.
     """
     why = reason_of(reason, "a settlement")
+    if how not in get_args(How):
+        raise StudyError(f"a case is settled by one of {', '.join(get_args(How))}")
     if source not in get_args(Source) or (error is not None and error not in get_args(Error)):
         raise StudyError(f"errors are {', '.join(get_args(Error))}")
 
@@ -255,13 +253,16 @@ def settle(
         body: dict[str, Any] = {
             "value": _value(rubric, name, value),
             "how": how,
+            "rubric": rubric.hash,
             "source": source,
             "error": error,
             "unclear": unclear,
         }
+        _need_case(tx, session, rubric, item, name, how=how)
         if how == "consensus":
             _participants(tx, session, participants)
-            body["participants"] = sorted(participants)
+            _need_raters(tx, session, item, participants)
+            body["participants"] = sorted(set(participants))
         else:
             body["rated_too"] = _need_adjudicator(tx, session, rubric, item, name)
         entry = session.entry(
@@ -269,7 +270,32 @@ def settle(
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
+
+
+def _need_case(
+    tx: Reading, session: Session, rubric: Rubric, item: str, criterion: str, *, how: How
+) -> None:
+    """There is a disagreement to settle, or a settled one to decide anew; raises ``StudyError``."""
+    if (item, criterion) in settlements(tx, session, rubric):
+        if how == "consensus":
+            raise StudyError(f"{criterion} of item {item!r} is settled: only a decision changes it")
+        return
+    frame = main_ratings(tx, session, sight_of(tx, session), rubric)
+    if rubric.resolution is None or rubric.resolution.metric != "low_agreement":
+        frame = frame.filter(pl.col("item") == item)  # other items have no say in it
+    cases = _cases(tx, session, rubric, frame).select("item", "criterion")
+    if (item, criterion) not in cases.iter_rows():
+        raise StudyError(f"nobody disagrees about {criterion} of item {item!r}")
+
+
+def _need_raters(tx: Reading, session: Session, item: str, names: Sequence[str]) -> None:
+    """Two or more of those who came to a consensus rated the item; raises ``StudyError``."""
+    rounds = _rounds(tx, session, sight_of(tx, session))
+    given = tx.ratings(session.number, item=item)
+    raters = {one.key.rater for one in given if one.key.round in rounds}
+    if len(raters & set(names)) < 2:
+        raise StudyError(f"a consensus takes two or more of those who rated item {item!r}")
 
 
 def _value(rubric: Rubric, criterion: str, raw: str) -> str:
@@ -286,13 +312,7 @@ def _need_adjudicator(
     tx: Reading, session: Session, rubric: Rubric, item: str, criterion: str
 ) -> bool:
     """Whether the actor, who may decide, has rated the item too; raises ``Refused``."""
-    deciders = [
-        one.name
-        for one in tx.members(session.number)
-        if {"lead", "adjudicator"} & set(one.roles) and one.left_at is None
-    ]
-    if session.actor not in deciders:
-        raise Refused("a decision takes an adjudicator or the lead; reviewers settle by consensus")
+    rated_too = took_part(tx, session, item)
     asked = rubric.resolution.by if rubric.resolution is not None else None
     first = (asked or ())[:1]
     if first and first[0] != "adjudicator" and (item, criterion) not in _tried(tx, session):
@@ -300,8 +320,4 @@ def _need_adjudicator(
             f"the reviewers try for {first[0]} on {item!r}, {criterion} first: record what "
             "came of it"
         )
-    raters = {one.key.rater for one in tx.ratings(session.number, item=item)}
-    free = [name for name in deciders if name not in raters]
-    if session.actor in raters and free:
-        raise Refused(f"you rated item {item!r}: somebody who has not decides it")
-    return session.actor in raters
+    return rated_too

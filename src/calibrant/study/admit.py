@@ -17,15 +17,16 @@ from calibrant.core.rubric import Rubric
 from calibrant.ports.store import Reading, Writing
 from calibrant.stats.estimate import Design
 from calibrant.study.agree import PEOPLE, below
-from calibrant.study.discuss import first_answers, lows, people
+from calibrant.study.discuss import low_for_rule
 from calibrant.study.session import (
     Session,
     current_rubric,
     member_named,
     reason_of,
+    rubric_of,
     verb,
 )
-from calibrant.study.table import answered, long_rows, rated
+from calibrant.study.table import answered, carried, first_answers, long_rows, people, rated
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,19 @@ class Admission:
 
 
 def admitted(tx: Reading, session: Session) -> frozenset[str]:
-    """Judges and checks that count in finals."""
+    """Judges and checks that count in finals.
+
+    An admission holds for the version it was given under, and for later ones in which everything
+    a rater reads of the criteria is unchanged.
+    """
     state: dict[str, bool] = {}
+    now = current_rubric(tx, session)
     for entry in tx.journal(session.number, kinds=("admitted",)):
-        state[str(entry.body["rater"])] = bool(entry.body["admitted"])
+        counts = bool(entry.body["admitted"])
+        if counts:
+            kept = carried(rubric_of(tx, str(entry.body["rubric"])), now)
+            counts = set(kept) == set(now.criterion_ids)
+        state[str(entry.body["rater"])] = counts
     return frozenset(name for name, counts in state.items() if counts)
 
 
@@ -76,7 +86,7 @@ def admit(session: Session, rater: str, *, override: str | None = None) -> Admis
         tx.log(session.number, [session.entry("admitted", body=body, words={"reason": reason})])
         return Admission(rater, True, tuple(low), fails, reason)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", shows="nothing")
@@ -90,7 +100,7 @@ def dismiss(session: Session, rater: str, *, reason: str) -> None:
         body = {"rater": rater, "admitted": False}
         tx.log(session.number, [session.entry("admitted", body=body, words={"reason": why})])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tuple[list[str], str]:
@@ -105,16 +115,29 @@ def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tup
     frame = rated(tx, session, rounds, rubric)
     if frame.filter(pl.col("rater") == rater).is_empty():
         return [], "it has not rated the items of a closed calibration round"
+    few = _unanswered(frame, rubric, rater)
+    if few:
+        return [], f"it has answered too few calibration items on {', '.join(few)}"
     try:
         return below(beside_people(frame, rubric, rater)), ""
     except StudyError as error:
         return [], str(error)
 
 
+def _unanswered(frame: pl.DataFrame, rubric: Rubric, rater: str) -> list[str]:
+    """Criteria on which a judge has answered fewer items than the calibration takes."""
+    items = people(frame)["item"].n_unique()
+    stated = rubric.calibration.items if rubric.calibration is not None else None
+    wanted = min(stated or items, items)
+    given = answered(long_rows(first_answers(frame.filter(pl.col("rater") == rater)), rubric))
+    counts = dict(given.group_by("criterion").len().rows())
+    return [name for name in rubric.criterion_ids if counts.get(name, 0) < max(wanted, 1)]
+
+
 def beside_people(frame: pl.DataFrame, rubric: Rubric, rater: str) -> AgreementReport:
     """A judge held against what people's answers come to by the rubric's rule."""
     mine = people(frame)
-    settled = finals(rubric, mine, low=lows(mine, rubric)).drop_nulls("answer")
+    settled = finals(rubric, mine, low=low_for_rule(mine, rubric)).drop_nulls("answer")
     theirs = first_answers(frame).filter(pl.col("rater") == rater)
     judged = answered(long_rows(theirs, rubric))
     table = pl.concat(

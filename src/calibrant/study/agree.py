@@ -16,7 +16,7 @@ from calibrant.ports.store import Reading
 from calibrant.stats.estimate import Design
 from calibrant.study.session import Session, current_rubric, round_numbered, rubric_of, verb
 from calibrant.study.sight import need_round, sight_of
-from calibrant.study.table import answered, long_rows, rated, seen
+from calibrant.study.table import answered, first_answers, long_rows, rated, seen
 
 PEOPLE = "people"
 """The name under which what people settled on stands beside a judge."""
@@ -35,8 +35,8 @@ def agreement(
     def work(tx: Reading) -> tuple[pl.DataFrame, Rubric]:
         sight = sight_of(tx, session)
         if round is not None:
-            need_round(sight, round)
             found = round_numbered(tx, session, round)
+            need_round(sight, round)
             if found.kind == "onboarding":
                 raise StudyError(f"round {round} was rated together: there is nothing to compare")
             rubric = rubric_of(tx, found.rubric)
@@ -53,9 +53,9 @@ def compared(
     frame: pl.DataFrame, rubric: Rubric, kinds: Collection[str] = ("HUMAN",)
 ) -> AgreementReport:
     """Agreement of the ratings of a frame; first occasions only, repeats are for oneself."""
-    mine = frame.filter(pl.col("kind").is_in(list(kinds)), pl.col("occasion") == 1)
+    mine = first_answers(frame.filter(pl.col("kind").is_in(list(kinds))))
     # a store gives ratings in no order, and limits are resampled from the order they stand in
-    rows = answered(long_rows(mine.sort("item", "rater", "round"), rubric))
+    rows = answered(long_rows(mine.sort("item", "rater"), rubric))
     if rows["rater"].n_unique() < 2:
         raise StudyError("agreement takes two raters or more who rated the same items")
     table = rows.select("item", "rater", "criterion", "answer")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from calibrant.core.acceptance import FIELDS
 from calibrant.core.errors import Stale, StudyError
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
@@ -18,6 +19,7 @@ from calibrant.study.session import (
     Session,
     current_rubric,
     member_named,
+    round_numbered,
     rubric_of,
     verb,
 )
@@ -55,15 +57,21 @@ class Duty:
 
 @verb("reviewer", shows="nothing")
 def acknowledge(session: Session) -> str:
-    """Say that one has read the rubric as it stands; the name of that version."""
+    """Say that one has read the rubric, as it stands and as open rounds use it; its name."""
 
     def work(tx: Writing) -> str:
         rubric = current_rubric(tx, session)
-        body = {"hash": rubric.hash, "version": rubric.version}
-        tx.log(session.number, [session.entry("acknowledged", body=body)])
+        opened = [one.rubric for one in tx.rounds(session.number) if one.state == "open"]
+        read = [
+            rubric,
+            *(rubric_of(tx, one) for one in dict.fromkeys(opened) if one != rubric.hash),
+        ]
+        bodies = [{"hash": one.hash, "version": one.version} for one in read]
+        entries = [session.entry("acknowledged", body=body) for body in bodies]
+        tx.log(session.number, entries)
         return rubric.name
 
-    return session.store.write(work)
+    return session.among(work)
 
 
 def need_acknowledged(tx: Reading, session: Session, rubric: Rubric) -> None:
@@ -105,7 +113,7 @@ def claim(session: Session, *, token: str, limit: int = 1, key: Key | None = Non
             for one in leased
         ]
 
-    return session.store.write(work)
+    return session.among(work)
 
 
 def _task(
@@ -131,7 +139,9 @@ def _task(
 @verb("reviewer", shows="nothing")
 def release(session: Session, key: Key, *, token: str) -> bool:
     """Give an assignment back before its time; False where the token does not hold it."""
-    return session.store.write(lambda tx: tx.release(session.number, key, token))
+    if key.rater != session.actor:
+        raise StudyError(f"{session.actor!r} has no such assignment on item {key.item!r}")
+    return session.among(lambda tx: tx.release(session.number, key, token))
 
 
 @verb("reviewer", shows="own")
@@ -150,7 +160,7 @@ def save_draft(
         need_open(tx, session, key)
         if held.state != "open":
             raise StudyError("this one is handed in: correct the rating instead")
-        need_fresh(held, session, version, token)
+        need_fresh(tx, held, session, version=version, token=token, form=form)
         now = session.now()
         tx.lease(session.number, rater=session.actor, token=token, now=now, until=until, key=key)
         tx.save_draft(
@@ -158,7 +168,7 @@ def save_draft(
         )
         return held.version + 1
 
-    return session.store.write(work)
+    return session.among(work)
 
 
 def own_assignment(tx: Writing, session: Session, key: Key) -> Assignment:
@@ -177,12 +187,25 @@ def need_open(tx: Writing, session: Session, key: Key) -> None:
         raise StudyError(f"round {key.round} is {state}: nothing can be handed in")
 
 
-def need_fresh(held: Assignment, session: Session, version: int | None, token: str | None) -> None:
+def need_fresh(
+    tx: Reading,
+    held: Assignment,
+    session: Session,
+    *,
+    version: int | None,
+    token: str | None,
+    form: Mapping[str, Any],
+) -> None:
     """Nobody else has touched the assignment since; raises ``Stale`` with what changed."""
     if version is not None and version != held.version:
+        draft = tx.draft(session.number, held.key)
+        since = "of which nothing is saved"
+        if draft is not None:
+            rubric = rubric_of(tx, round_numbered(tx, session, held.key.round).rubric)
+            since = f"saved at {draft.saved_at}, {differing(rubric, form, draft.body)}"
         raise Stale(
             f"this page shows version {version} of item {held.key.item!r}; by now there is version "
-            f"{held.version}, saved elsewhere: load it again, and hand in once more"
+            f"{held.version}, {since}: load it again, and hand in once more"
         )
     over = held.leased_until is None or held.leased_until <= session.now()
     if token is not None and held.lease not in (None, token) and not over:
@@ -190,6 +213,24 @@ def need_fresh(held: Assignment, session: Session, version: int | None, token: s
             f"item {held.key.item!r} is open in another place until {held.leased_until}: go on "
             "there, or wait until then"
         )
+
+
+def differing(rubric: Rubric, form: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """In what two forms differ, by the names of fields and criteria alone."""
+    found: list[str] = []
+    for name in FIELDS:
+        one, two = form.get(name) or None, other.get(name) or None
+        if one == two:
+            continue
+        left = one if isinstance(one, Mapping) else {}
+        right = two if isinstance(two, Mapping) else {}
+        of = [
+            each
+            for each in rubric.criterion_ids
+            if str(left.get(each, "")) != str(right.get(each, ""))
+        ]
+        found += [f"{name}.{each}" for each in of] or [name]
+    return f"which differs in {', '.join(found)}" if found else "which says the same"
 
 
 @verb("reviewer", shows="own")

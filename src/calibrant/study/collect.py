@@ -8,9 +8,17 @@ from typing import Any, TypeVar
 
 from calibrant.core.acceptance import Accepted, accept
 from calibrant.core.errors import Doubled, RecordError, Stale, StudyError
+from calibrant.core.ids import content_hash
 from calibrant.core.study import Entry, Key, Rating
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.claim import need_acknowledged, need_fresh, need_open, own_assignment
+from calibrant.study.claim import (
+    differing,
+    need_acknowledged,
+    need_fresh,
+    need_open,
+    own_assignment,
+)
+from calibrant.study.flags import flags_in
 from calibrant.study.intake import item_kept
 from calibrant.study.read_ahead import ReadAhead
 from calibrant.study.session import Session, member_named, round_numbered, rubric_of, verb
@@ -53,7 +61,7 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
             tx,
             session.number,
             [one.key for one in submissions],
-            [one.request for one in submissions],
+            [_request(session, one) for one in submissions],
         )
         for one in submissions:
             known = _handed_in(desk, session, one)
@@ -82,27 +90,50 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
 def _once_more(session: Session, work: Callable[[Writing], T]) -> T:
     """Write; where another tab was quicker by a hair, look again at what it has left."""
     try:
-        return session.store.write(work)
+        return session.among(work)
     except Doubled:
-        return session.store.write(work)
+        return session.among(work)
 
 
 def _handed_in(tx: Writing, session: Session, submission: Submission) -> Rating | None:
-    """What the same act of handing in became before; never anybody else's rating."""
+    """What the same act of handing in became before; nobody learns of another's."""
     own_assignment(tx, session, submission.key)
-    known = tx.rating_by_request(session.number, submission.request)
+    known = tx.rating_by_request(session.number, _request(session, submission))
     if known is not None and known.key != submission.key:
         raise StudyError(f"the request {submission.request!r} was used for another rating")
     return known
+
+
+def _request(session: Session, submission: Submission) -> str:
+    """The name of an act of handing in as it is kept: everybody's are their own."""
+    return content_hash([session.actor, submission.request])
 
 
 def _first(tx: Writing, session: Session, submission: Submission) -> tuple[Rating, list[Entry]]:
     held = own_assignment(tx, session, submission.key)
     need_open(tx, session, submission.key)
     if held.state == "done":
-        raise Stale(f"item {held.key.item!r} is rated already: correct the rating instead")
-    need_fresh(held, session, submission.version, submission.lease)
+        latest = tx.rating(session.number, held.key)
+        since = "" if latest is None else f", {_since(tx, session, submission, latest)}"
+        raise Stale(f"item {held.key.item!r} is rated already{since}: correct the rating instead")
+    need_fresh(
+        tx,
+        held,
+        session,
+        version=submission.version,
+        token=submission.lease,
+        form=submission.form,
+    )
     return _rating(tx, session, submission, revision=1)
+
+
+def _since(tx: Reading, session: Session, submission: Submission, latest: Rating) -> str:
+    """When one's own rating came in, and in what another form differs from it."""
+    rubric = rubric_of(tx, latest.rubric)
+    told = differing(
+        rubric, {"answers": submission.form.get("answers")}, {"answers": latest.answers}
+    )
+    return f"handed in at {latest.submitted_at}, {told}"
 
 
 @verb("reviewer", shows="own")
@@ -122,8 +153,8 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
             raise StudyError("there is no rating to correct: hand one in")
         if latest.revision != revision:
             raise Stale(
-                f"this corrects revision {revision}; by now there is revision {latest.revision}: "
-                "look at it first"
+                f"this corrects revision {revision}; by now there is revision {latest.revision}, "
+                f"{_since(tx, session, submission, latest)}: look at it first"
             )
         rating, entries = _rating(tx, session, submission, revision=revision + 1)
         tx.add_ratings(session.number, [rating])
@@ -137,7 +168,7 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
             body={"occasion": rating.key.occasion, "revision": rating.revision, "changed": changed},
             words={"reason": reason} if reason else None,
         )
-        tx.log(session.number, [told, *entries])
+        tx.log(session.number, [told, *_changed_marks(tx, session, rating.key, entries)])
         return rating
 
     return _once_more(session, work)
@@ -156,7 +187,7 @@ def _rating(
     rating = Rating(
         key=key,
         revision=revision,
-        request=submission.request,
+        request=_request(session, submission),
         rubric=rubric.hash,
         item_hash=content,
         answers=form.answers,
@@ -175,7 +206,7 @@ def _raised(session: Session, key: Key, form: Accepted) -> list[Entry]:
             "flag",
             round=key.round,
             item=key.item,
-            body={"what": "red_flag", "flag": one.flag},
+            body={"what": "red_flag", "flag": one.flag, "occasion": key.occasion},
             words={"evidence": list(one.evidence)},
         )
         for one in form.flags
@@ -185,13 +216,40 @@ def _raised(session: Session, key: Key, form: Accepted) -> list[Entry]:
             "flag",
             round=key.round,
             item=key.item,
-            body={"what": what},
+            body={"what": what, "occasion": key.occasion},
             words={"reason": form.words[what]},
         )
         for what in ("edge_case", "review")
         if what in form.words
     ]
     return entries
+
+
+def _changed_marks(
+    tx: Reading, session: Session, key: Key, entries: Sequence[Entry]
+) -> list[Entry]:
+    """Of a correction's flags and marks those that are new; what it no longer has is taken back."""
+    standing = {
+        one.number: (one.what, one.flag, one.words)
+        for one in flags_in(tx, session, key.item)
+        if (one.by, one.round, one.occasion) == (session.actor, key.round, key.occasion)
+        and one.state == "raised"
+    }
+    wanted = [(one.body["what"], one.body.get("flag"), one.words) for one in entries]
+    fresh = [
+        one for one, mark in zip(entries, wanted, strict=True) if mark not in standing.values()
+    ]
+    gone = [number for number, mark in standing.items() if mark not in wanted]
+    if not gone:
+        return fresh
+    back = session.entry(
+        "flag_decided",
+        round=key.round,
+        item=key.item,
+        body={"flags": gone, "state": "rejected", "before": "raised"},
+        words={"reason": "taken back in a correction"},
+    )
+    return [back, *fresh]
 
 
 @verb("reviewer", shows="own")

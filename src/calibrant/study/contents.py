@@ -23,7 +23,7 @@ from calibrant.ports.store import Reading
 from calibrant.study.pseudonyms import Pseudonyms, entry_of_key
 from calibrant.study.score import finals_in, standing, verdicts_under
 from calibrant.study.session import Session, current_rubric, rubric_of, verb
-from calibrant.study.sight import sight_of
+from calibrant.study.sight import sight_of, whole_sight
 from calibrant.study.table import KEYS, answer_frames, long_rows
 
 T = TypeVar("T")
@@ -74,8 +74,10 @@ def contents(
     """Hand everything to ``take``, as of one moment; what ``take`` makes of it.
 
     With ``pseudonyms`` members go by other names throughout (``keep_pseudonyms`` comes first). A
-    lead who rates takes nothing while a round is open, or an item of theirs is not rated.
-    ``take`` is called again where the connection was lost.
+    lead who rates takes nothing while a round is open, or one is planned in which they will rate.
+    After that they take everything, also what others said of an item that they never came to
+    rate: nobody is kept from leaving with the data. ``take`` is called again where the connection
+    was lost.
     """
 
     def work(tx: Reading) -> T:
@@ -86,8 +88,18 @@ def contents(
     return session.store.read(work)
 
 
+def follows(session: Session, take: Callable[[Tables], T]) -> T:
+    """Hand the tables that follow from the records to ``take``: to hold a copy against them.
+
+    Nobody looks at them here, so nobody has to be allowed to.
+    """
+    return session.store.read(lambda tx: take(_tables(tx, session, None)))
+
+
 def need_all(tx: Reading, session: Session) -> None:
-    """The actor may see every answer there is by now; raises ``Refused`` with the reason."""
+    """The actor may take every answer there is by now; raises ``Refused`` with the reason."""
+    mine = list(tx.assignments(session.number, rater=session.actor))
+    ahead = {one.key.round for one in mine if one.state == "open"}
     sight = sight_of(tx, session)
     for round in tx.rounds(session.number):
         if round.state == "open" and round.number not in sight.rounds:
@@ -95,11 +107,11 @@ def need_all(tx: Reading, session: Session) -> None:
                 f"you rate in this study and round {round.number} is open: everything can be "
                 "taken out when it is closed, or by a lead who does not rate"
             )
-    if sight.hidden:
-        raise Refused(
-            f"item {min(sight.hidden)!r} is or was on your list and you have not rated it, so you "
-            "may not see what others answered: a lead who does not rate can take everything out"
-        )
+        if round.state == "planned" and round.number in ahead:
+            raise Refused(
+                f"round {round.number} is planned with items for you, and you have not rated them "
+                "yet: everything can be taken out when it is closed, or by a lead who does not rate"
+            )
 
 
 def _contents(tx: Reading, session: Session, named: Pseudonyms | None) -> Contents:
@@ -180,11 +192,11 @@ def _tables(tx: Reading, session: Session, named: Pseudonyms | None) -> Tables:
             yield told(long_rows(frame, rubric_of(tx, version))).select(list(LONG)).cast(LONG)
 
     def finals() -> pl.DataFrame:
-        sight = sight_of(tx, session)
-        stand, _ = standing(tx, session, sight)
-        return finals_in(tx, session, sight, current_rubric(tx, session), stand)
+        sight = whole_sight(tx, session)
+        forced = standing(tx, session, sight).confirmed
+        return finals_in(tx, session, sight, current_rubric(tx, session), forced)
 
     def verdicts() -> pl.DataFrame:
-        return verdicts_under(tx, session, current_rubric(tx, session))
+        return verdicts_under(tx, session, current_rubric(tx, session), whole_sight(tx, session))
 
     return Tables(ratings=ratings, finals=finals, verdicts=verdicts)

@@ -16,7 +16,7 @@ from calibrant.ports.store import Reading, Writing
 from calibrant.study.agree import below, compared
 from calibrant.study.session import Session, reason_of, round_numbered, rubric_of, verb
 from calibrant.study.sight import need_round, sight_of
-from calibrant.study.table import rated, seen
+from calibrant.study.table import people, rated, seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,21 +43,17 @@ def lows(frame: pl.DataFrame, rubric: Rubric) -> frozenset[str]:
         return frozenset()
 
 
-def first_answers(frame: pl.DataFrame) -> pl.DataFrame:
-    """One rating a rater and item: the first occasion, of the last round that asked for it."""
-    kept = frame.filter(pl.col("occasion") == 1).sort("round", maintain_order=True)
-    return kept.unique(["item", "rater"], keep="last", maintain_order=True)
-
-
-def people(frame: pl.DataFrame) -> pl.DataFrame:
-    """What people said."""
-    return first_answers(frame.filter(pl.col("kind") == "HUMAN"))
+def low_for_rule(frame: pl.DataFrame, rubric: Rubric) -> frozenset[str]:
+    """Criteria below target, where the rubric's rule of disagreement asks for them at all."""
+    rule = rubric.resolution
+    asked = rule is not None and rule.metric == "low_agreement"
+    return lows(people(frame), rubric) if asked else frozenset()
 
 
 def disputed(frame: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
     """Item and criterion of every disagreement among people, the widest first."""
     mine = people(frame)
-    found = finals(rubric, mine, low=lows(mine, rubric))
+    found = finals(rubric, mine, low=low_for_rule(mine, rubric))
     return (
         found.filter(pl.col("needs_resolution"))
         .with_columns(pl.col("criterion").cast(pl.String))
@@ -84,8 +80,8 @@ def disputes(session: Session, round: int) -> list[Dispute]:
 
     def work(tx: Reading) -> list[Dispute]:
         sight = sight_of(tx, session)
-        need_round(sight, round)
         rubric = rubric_of(tx, round_numbered(tx, session, round).rubric)
+        need_round(sight, round)
         frame = people(seen(rated(tx, session, [round], rubric), sight))
         talked = _discussed(tx, session, round)
         found = disputed(frame, rubric)
@@ -134,10 +130,10 @@ def discuss(
 
     def work(tx: Writing) -> None:
         sight = sight_of(tx, session)
+        rubric = rubric_of(tx, round_numbered(tx, session, round).rubric)
         need_round(sight, round)
         if item in sight.hidden:
             raise StudyError(f"rate item {item!r} first: you have it on your list")
-        rubric = rubric_of(tx, round_numbered(tx, session, round).rubric)
         known = {one.name for one in tx.members(session.number)}
         strange = sorted(set(participants) - known)
         if strange or not participants:
@@ -154,4 +150,4 @@ def discuss(
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)

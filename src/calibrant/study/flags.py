@@ -6,13 +6,12 @@ the rubric: they carry no answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from calibrant.core.acceptance import one_space
-from calibrant.core.errors import StudyError
-from calibrant.core.parts import parts_of
+from calibrant.core.acceptance import accept_flag
+from calibrant.core.errors import Refused, StudyError
 from calibrant.core.rating import FlagState
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.intake import item_in
@@ -36,6 +35,8 @@ class Flag:
     at: str
     words: Mapping[str, Any]
     """Quotations, or a reason; empty once the item is redacted."""
+    occasion: int | None = None
+    """Of the rating that it came with; None where it was raised by itself."""
     state: FlagState = "raised"
     decided_by: str | None = None
     reason: str = ""
@@ -60,33 +61,27 @@ def raise_flag(
         body: dict[str, Any] = {"what": what}
         content = item_in(tx, session, item)
         if what == "red_flag":
-            body["flag"] = current_rubric(tx, session).red_flag(flag or "").id
-            words["evidence"] = _quoted(content, evidence)
+            raised = accept_flag(current_rubric(tx, session), content, flag or "", evidence)
+            body["flag"], words["evidence"] = raised.flag, list(raised.evidence)
         else:
             words["reason"] = reason_of(reason, "a flag")
-        round = _rating_in(tx, session, item)
+        round = _open_round_of(tx, session, item)
         entry = session.entry("flag", round=round, item=item, body=body, words=words)
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
-def _rating_in(tx: Reading, session: Session, item: str) -> int | None:
-    """The open round in which the actor rates the item: till it closes, the flag is theirs."""
-    opened = [one.number for one in tx.rounds(session.number) if one.state == "open"]
-    mine = tx.assignments(session.number, rater=session.actor, item=item)
-    return max((one.key.round for one in mine if one.key.round in opened), default=None)
+def _open_round_of(tx: Reading, session: Session, item: str) -> int | None:
+    """The open round in which the item is rated: till it closes, the flag is its raiser's."""
+    opened = open_rounds(tx, session)
+    given = tx.assignments(session.number, item=item)
+    return max((one.key.round for one in given if one.key.round in opened), default=None)
 
 
-def _quoted(item: Any, evidence: Sequence[str]) -> list[str]:
-    quotes = [one.strip() for one in evidence if one.strip()]
-    if not quotes:
-        raise StudyError("a red flag needs the words that carry it: quote the item")
-    texts = [one_space(part.text) for part in parts_of(item)]
-    for quote in quotes:
-        if not any(one_space(quote) in text for text in texts):
-            raise StudyError(f"{quote[:60]!r} does not stand in item {item.id!r}")
-    return quotes
+def open_rounds(tx: Reading, session: Session) -> frozenset[int]:
+    """Rounds in which ratings come in now."""
+    return frozenset(one.number for one in tx.rounds(session.number) if one.state == "open")
 
 
 @verb("adjudicator", "lead", shows="seen")
@@ -96,28 +91,56 @@ def decide_flag(session: Session, number: int, *, confirm: bool, reason: str) ->
     state: FlagState = "confirmed" if confirm else "rejected"
 
     def work(tx: Writing) -> None:
-        found = {one.number: one for one in flags_in(tx, session)}
+        found = {one.number: one for one in flags_seen(tx, session)}
         one = found.get(number)
         if one is None:
             raise StudyError(f"there is no flag {number}")
         need_decidable(tx, session, one)
+        opened = open_rounds(tx, session)
         alike = [
-            other.number
+            other
             for other in found.values()
-            if other.number == number
-            or (one.what == "red_flag" and other.item == one.item and other.flag == one.flag)
+            if other.number == number or (_alike(other, one) and other.round not in opened)
         ]
-        body = {"flags": alike, "state": state, "before": one.state}
+        took_part(tx, session, one.item, [other.by for other in alike])
+        numbers = [other.number for other in alike]
+        body = {"flags": numbers, "state": state, "before": one.state}
         entry = session.entry("flag_decided", item=one.item, body=body, words={"reason": why})
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
+
+
+def _alike(one: Flag, other: Flag) -> bool:
+    return one.what == "red_flag" and (one.item, one.flag) == (other.item, other.flag)
 
 
 def need_decidable(tx: Reading, session: Session, flag: Flag) -> None:
-    """Whoever decides has no rating of their own to give on the item first."""
+    """The round is over, and whoever decides has no rating of their own to give on the item."""
     if flag.item in sight_of(tx, session).hidden:
         raise StudyError(f"rate item {flag.item!r} first: you have it on your list")
+    if flag.round in open_rounds(tx, session):
+        raise StudyError(f"round {flag.round} is open: its flags are decided when it is closed")
+
+
+def took_part(tx: Reading, session: Session, item: str, raisers: Collection[str] = ()) -> bool:
+    """Whether the actor, who may decide on an item, rated it or is among the ``raisers``.
+
+    Raises ``Refused`` for whoever may not: where somebody else can decide who did neither, too.
+    """
+    deciders = [
+        one.name
+        for one in tx.members(session.number)
+        if {"lead", "adjudicator"} & set(one.roles) and one.left_at is None
+    ]
+    if session.actor not in deciders:
+        raise Refused("a decision takes an adjudicator or the lead; reviewers settle by consensus")
+    raters = {one.key.rater for one in tx.ratings(session.number, item=item)}
+    partial = raters | set(raisers)
+    if session.actor in partial and set(deciders) - partial:
+        did = f"rated item {item!r}" if session.actor in raters else "raised this"
+        raise Refused(f"you {did}: somebody who has not decides it")
+    return session.actor in partial
 
 
 def flags_in(tx: Reading, session: Session, item: str | None = None) -> list[Flag]:
@@ -134,19 +157,12 @@ def flags_in(tx: Reading, session: Session, item: str | None = None) -> list[Fla
                 by=entry.actor,
                 at=entry.at,
                 words=entry.words or {},
+                occasion=entry.body.get("occasion"),
             )
             continue
         for number in entry.body["flags"]:
-            before = found[number]
-            found[number] = Flag(
-                number=number,
-                what=before.what,
-                flag=before.flag,
-                item=before.item,
-                round=before.round,
-                by=before.by,
-                at=before.at,
-                words=before.words,
+            found[number] = replace(
+                found[number],
                 state=entry.body["state"],
                 decided_by=entry.actor,
                 reason=(entry.words or {}).get("reason", ""),
@@ -160,10 +176,16 @@ def flags(session: Session, *, state: FlagState | None = None) -> list[Flag]:
 
     def work(tx: Reading) -> list[Flag]:
         sight = sight_of(tx, session)
-        seen = [one for one in flags_in(tx, session) if _sees(session, sight, one)]
+        seen = flags_seen(tx, session, sight)
         return [_masked(one, sight) for one in seen if state in (None, one.state)]
 
     return session.store.read(work)
+
+
+def flags_seen(tx: Reading, session: Session, sight: Sight | None = None) -> list[Flag]:
+    """Flags that the actor may see by now, with nobody masked."""
+    sight = sight or sight_of(tx, session)
+    return [one for one in flags_in(tx, session) if _sees(session, sight, one)]
 
 
 def _sees(session: Session, sight: Sight, flag: Flag) -> bool:
@@ -211,7 +233,7 @@ def ask(
         entry = session.entry("asked", item=item, criterion=name, words=words)
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.among(work)
 
 
 @verb("lead", shows="nothing")
@@ -232,7 +254,7 @@ def answer_question(session: Session, number: int, text: str, *, share: bool = F
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 @verb("reviewer", "adjudicator", "lead", shows="nothing")

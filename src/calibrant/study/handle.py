@@ -51,6 +51,7 @@ class Study(Session):
     blockers = rounds.blockers
     open_round = rounds.open_round
     close_round = rounds.close_round
+    drop_round = rounds.drop_round
     rounds = rounds.rounds
     import_ratings = loads.import_ratings
     # rating

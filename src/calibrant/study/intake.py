@@ -46,7 +46,7 @@ def add_items(
         records = [one for one in (_record(session, item, known) for item in part) if one]
         came = Intake(came.added + len(records), came.known + len(part) - len(records))
         if records:
-            session.store.write(partial(_take_in, session, records))
+            session.alone(partial(_take_in, session, records))
         on_part(came.added + came.known)
     return came
 
@@ -117,11 +117,23 @@ def item(session: Session, id: str) -> Item:
 
 @verb("lead", shows="nothing")
 def items(session: Session) -> pl.DataFrame:
-    """All items: id, hash, kind, position, whether redacted, and what their file said beside."""
+    """All items: id, hash, kind, position, whether redacted, and what their file said beside.
+
+    The last is kept from a lead who rates, till all their rounds are closed: raters are not told
+    where items come from.
+    """
 
     def work(tx: Reading) -> pl.DataFrame:
+        blind = _still_rates(tx, session)
         rows = [
-            (one.id, one.hash, one.kind, one.position, one.content is None, one.source)
+            (
+                one.id,
+                one.hash,
+                one.kind,
+                one.position,
+                one.content is None,
+                None if blind else one.source,
+            )
             for one in tx.items(session.number)
         ]
         names = ["item", "hash", "kind", "position", "redacted", "source"]
@@ -129,6 +141,13 @@ def items(session: Session) -> pl.DataFrame:
         return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
 
     return session.store.read(work)
+
+
+def _still_rates(tx: Reading, session: Session) -> bool:
+    """Whether a round in which the actor rates is not closed."""
+    states = {one.number: one.state for one in tx.rounds(session.number)}
+    mine = tx.assignments(session.number, rater=session.actor)
+    return any(states[one.key.round] != "closed" for one in mine)
 
 
 @verb("lead", shows="nothing")
@@ -151,4 +170,4 @@ def redact(session: Session, item: str, *, reason: str) -> None:
         body = {"item": item, "hash": record.hash, "reason": why}
         tx.log(session.number, [session.entry("redacted", body=body)])
 
-    session.store.write(work)
+    session.alone(work)

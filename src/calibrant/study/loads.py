@@ -73,7 +73,7 @@ def import_ratings(
         items = frame["item"].n_unique()
         return Loaded(number, frame.height, items, dict(sorted(raters.items())), missing)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 def _read(

@@ -11,7 +11,7 @@ from calibrant.core.errors import StudyError
 from calibrant.core.ids import NAME_RULE, canonical, read_name
 from calibrant.core.plan import Placed, reassigned
 from calibrant.core.rating import RATER_KINDS, RaterKind
-from calibrant.core.study import ROLES, Assignment, Key, Member, Role
+from calibrant.core.study import ROLES, Assignment, Key, Member, Role, Round
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.session import Session, find_member, member_named, reason_of, verb
 from calibrant.study.sight import raters_of
@@ -56,7 +56,7 @@ def add_member(
         body = {"name": named, "kind": kind, "roles": list(member.roles), "group": group}
         tx.log(session.number, [session.entry("member", body=body)])
 
-    session.store.write(work)
+    session.alone(work)
     return member
 
 
@@ -73,11 +73,23 @@ def set_roles(session: Session, name: str, roles: Sequence[Role]) -> None:
             raise StudyError(f"{name!r} is a {member.kind} rater and stays one")
         if "lead" not in roles and not any(_leads(one) for one in others):
             raise StudyError(f"{name!r} is the only lead: name another first")
+        if "reviewer" in member.roles and "reviewer" not in roles:
+            _need_idle(tx, session, name)
         tx.set_member_roles(session.number, name, [one for one in ROLES if one in roles])
         body = {"name": name, "roles": list(roles), "before": list(member.roles)}
         tx.log(session.number, [session.entry("roles", body=body)])
 
-    session.store.write(work)
+    session.alone(work)
+
+
+def _need_idle(tx: Reading, session: Session, name: str) -> None:
+    """Somebody has nothing to rate, now or in a round to come; raises ``StudyError``."""
+    ahead = sum(1 for _ in tx.assignments(session.number, rater=name, state="open"))
+    if ahead:
+        raise StudyError(
+            f"{name!r} has {ahead:,} assignments to do, which nobody else would get: let them "
+            "finish or leave first, or close the round"
+        )
 
 
 def _leads(member: Member) -> bool:
@@ -112,14 +124,13 @@ def leave(session: Session, name: str, *, reason: str) -> Handover:
         tx.log(session.number, [session.entry("left", body=body, words={"reason": why})])
         return handover
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:
     moved: Counter[str] = Counter()
     left_over: list[str] = []
-    others = [one.name for one in raters_of(tx.members(session.number)) if one.kind == leaver.kind]
-    others = [one for one in others if one != leaver.name]
+    panel = [one.name for one in raters_of(tx.members(session.number)) if one.kind == leaver.kind]
     for round in tx.rounds(session.number):
         if round.state == "closed":
             continue
@@ -127,12 +138,27 @@ def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:
         undone = [one for one in theirs if one.state == "open"]
         if not undone:
             continue
+        looked = _looked_on(tx, session, round)
+        others = [one for one in panel if one != leaver.name and one not in looked]
         placed, nobody = _taken_over(tx, session, round.number, undone, others)
         tx.set_assignment_state(session.number, [one.key for one in undone], "withdrawn")
         tx.add_assignments(session.number, (assigned(round.number, one) for one in placed))
         moved.update(one.rater for one in placed)
         left_over += nobody
     return Handover(dict(moved), tuple(dict.fromkeys(left_over)))
+
+
+def _looked_on(tx: Reading, session: Session, round: Round) -> set[str]:
+    """Who led and did not rate at some time since a round opened: they could see its answers."""
+    if round.opened_at is None:
+        return set()
+    return {
+        str(one.body["name"])
+        for one in tx.journal(session.number, kinds=("roles",))
+        if one.at >= round.opened_at
+        and "lead" in one.body["before"]
+        and "reviewer" not in one.body["before"]
+    }
 
 
 def _taken_over(

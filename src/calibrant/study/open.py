@@ -11,6 +11,7 @@ from calibrant.core.study import Entry, Member, RubricRecord, StudyRecord, time_
 from calibrant.ports.clock import Clock
 from calibrant.ports.store import Reading, Store, Writing
 from calibrant.study.session import Session, rubric_text
+from calibrant.study.sight import MASK_KEY
 
 
 def create(
@@ -23,8 +24,12 @@ def create(
     start_on: date | None = None,
     title: str = "",
     seed: int = 0,
+    mask_key: str | None = None,
 ) -> Session:
-    """A new study led by ``lead``; week 1 begins on ``start_on``, today unless said otherwise."""
+    """A new study led by ``lead``; week 1 begins on ``start_on``, today unless said otherwise.
+
+    ``mask_key``, drawn by chance, keeps anybody from working out who is behind a mask.
+    """
     named, leading = _name(name, "study"), _name(lead, "lead")
     now = clock()
     record = StudyRecord(
@@ -44,9 +49,8 @@ def create(
         number = tx.add_study(record)
         member = Member(name=leading, kind="HUMAN", roles=("lead",), joined_at=record.created_at)
         tx.add_member(number, member)
-        began = Entry(
-            kind="study", actor=leading, at=record.created_at, body={"rubric": rubric.name}
-        )
+        body = {"rubric": rubric.name} | ({MASK_KEY: mask_key} if mask_key else {})
+        began = Entry(kind="study", actor=leading, at=record.created_at, body=body)
         tx.log(number, [began, adoption(rubric, leading, record.created_at)])
         return number
 
@@ -54,7 +58,7 @@ def create(
 
 
 def enter(store: Store, name: str, *, actor: str | None, clock: Clock) -> Session:
-    """The study of that name, for ``actor``; its lead unless another is named."""
+    """The study of that name, for ``actor``; unless one is named, the first lead still there."""
 
     def work(tx: Reading) -> tuple[int, StudyRecord, str]:
         found = tx.study(name)
@@ -62,12 +66,17 @@ def enter(store: Store, name: str, *, actor: str | None, clock: Clock) -> Sessio
             known = [record.name for _, record in tx.studies()]
             raise UnknownName("study", name, known)
         number, record = found
-        members = tx.members(number)
-        lead = next(one.name for one in members if "lead" in one.roles)
-        return number, record, lead
+        return number, record, actor or _lead(tx, number, record)
 
-    number, record, lead = store.read(work)
-    return Session(store, number, record, actor or lead, clock)
+    number, record, acting = store.read(work)
+    return Session(store, number, record, acting, clock)
+
+
+def _lead(tx: Reading, number: int, record: StudyRecord) -> str:
+    for one in tx.members(number):
+        if "lead" in one.roles and one.left_at is None:
+            return one.name
+    raise StudyError(f"nobody leads study {record.name!r} by now: say who acts")
 
 
 def names(store: Store) -> list[str]:

@@ -16,9 +16,9 @@ from calibrant.core.phases import Facts, PhaseState, PhaseView, may_finish, may_
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import COUNTING, Round, RoundKind
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.agree import compared
-from calibrant.study.discuss import lows, undiscussed
-from calibrant.study.flags import flags_in
+from calibrant.study.agree import below, compared
+from calibrant.study.discuss import undiscussed
+from calibrant.study.flags import Flag, flags_in, flags_seen
 from calibrant.study.session import Session, current_rubric, reason_of, rubric_of, verb
 from calibrant.study.sight import raters_of, sight_of
 from calibrant.study.table import rated
@@ -52,29 +52,25 @@ def round_phase(tx: Reading, session: Session, rubric: Rubric, kind: RoundKind) 
     return None
 
 
-def facts_of(tx: Reading, session: Session, rubric: Rubric) -> Facts:
-    """What the study has come to, as far as conditions ask for it."""
+def facts_of(tx: Reading, session: Session, rubric: Rubric, flags: Sequence[Flag]) -> Facts:
+    """What the study has come to, as far as conditions ask for it; ``flags`` are those counted."""
     rounds = tx.rounds(session.number)
     closed = [one for one in rounds if one.state == "closed"]
     ended = [one for one in closed if one.kind != "onboarding"]
     full, by_all, given = _rated(tx, session, rounds)
-    flags = flags_in(tx, session)
     kinds = [one.kind for one in tx.journal(session.number, kinds=("lesson", "finalised"))]
     versions = list(tx.journal(session.number, kinds=("rubric",)))
     planned: dict[str, int] = defaultdict(int)
     for round in rounds:
         if round.phase is not None:
             planned[round.phase] += given.get(round.number, 0)
-    low: tuple[str, ...] = ()
-    if ended:
-        last = rubric_of(tx, ended[-1].rubric)
-        low = tuple(sorted(lows(rated(tx, session, [ended[-1].number], last), last)))
+    low, computed = _shown(tx, session, ended)
     return Facts(
         items=tx.count_items(session.number),
         items_rated=full,
         items_rated_by_all=by_all,
         items_planned=dict(planned),
-        agreement_computed=bool(ended),
+        agreement_computed=bool(computed),
         disagreements_undiscussed=sum(
             undiscussed(tx, session, one) for one in closed if one.kind == "calibration"
         ),
@@ -82,10 +78,27 @@ def facts_of(tx: Reading, session: Session, rubric: Rubric) -> Facts:
         below_target=low,
         cases_open=sum(one.state == "raised" and one.what != "red_flag" for one in flags),
         flags_open=sum(one.state == "raised" and one.what == "red_flag" for one in flags),
-        final_agreement_computed=any(one.kind in COUNTING for one in closed),
+        final_agreement_computed=bool(computed & set(COUNTING)),
         lessons=kinds.count("lesson"),
         rubric_finalised="finalised" in kinds,
     )
+
+
+def _shown(
+    tx: Reading, session: Session, ended: Sequence[Round]
+) -> tuple[tuple[str, ...], set[str]]:
+    """Criteria below target in the last round that shows agreement; the kinds of all that do."""
+    low: tuple[str, ...] = ()
+    computed: set[str] = set()
+    for round in ended:
+        rubric = rubric_of(tx, round.rubric)
+        try:
+            report = compared(rated(tx, session, [round.number], rubric), rubric)
+        except StudyError:  # nobody rated what another did
+            continue
+        low = tuple(sorted(below(report)))
+        computed.add(round.kind)
+    return low, computed
 
 
 def _kept(tx: Reading, session: Session) -> bool:
@@ -108,29 +121,31 @@ def _rated(
     given: dict[int, set[str]] = defaultdict(set)
     wanting: set[str] = set()
     done: dict[str, set[str]] = defaultdict(set)
+    counted: set[str] = set()
     for part in tx.assignment_rows(session.number):
         for number, item, rater, state in part:
             given[number].add(item)
+            if state == "done" and kinds[number] in COUNTING:
+                counted.add(item)
             if state == "done" and rater in people and kinds[number] != "onboarding":
                 done[item].add(rater)
             elif state == "open" and kinds[number] in COUNTING:
                 wanting.add(item)
-    counted: set[str] = set().union(*(given[n] for n, kind in kinds.items() if kind in COUNTING))
     by_all = sum(len(raters) == len(people) for raters in done.values())
     return len(counted - wanting), by_all, {number: len(items) for number, items in given.items()}
 
 
 def views(tx: Reading, session: Session, rubric: Rubric) -> tuple[PhaseView, ...]:
-    """All phases as they stand today."""
+    """All phases as they stand today, for the actor: flags that they may not see do not count."""
     if not rubric.phases:
         return ()
     start = date.fromisoformat(session.record.start_on)
     today = session.clock().date()
-    facts = facts_of(tx, session, rubric)
+    facts = facts_of(tx, session, rubric, flags_seen(tx, session))
     return phase_views(rubric, start, today, states_of(tx, session), facts)
 
 
-@verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="seen")
 def phases(session: Session) -> tuple[PhaseView, ...]:
     """The phases with their dates, conditions and warnings; none where the rubric plans none."""
     return session.store.read(lambda tx: views(tx, session, current_rubric(tx, session)))
@@ -139,13 +154,13 @@ def phases(session: Session) -> tuple[PhaseView, ...]:
 @verb("lead", shows="nothing")
 def start_phase(session: Session, phase: str, *, override: str | None = None) -> None:
     """Begin a phase once what it asks for is there; ``override`` begins it with a reason."""
-    session.store.write(lambda tx: _move(tx, session, phase, "open", override))
+    session.alone(lambda tx: _move(tx, session, phase, "open", override))
 
 
 @verb("lead", shows="nothing")
 def finish_phase(session: Session, phase: str, *, override: str | None = None) -> None:
     """End a phase once its conditions hold; ``override`` ends it with a reason."""
-    session.store.write(lambda tx: _move(tx, session, phase, "done", override))
+    session.alone(lambda tx: _move(tx, session, phase, "done", override))
 
 
 def _move(
@@ -154,7 +169,8 @@ def _move(
     rubric = current_rubric(tx, session)
     if not rubric.phases:
         raise StudyError(f"{rubric.name} plans no phases")
-    states, facts = states_of(tx, session), facts_of(tx, session, rubric)
+    states = states_of(tx, session)
+    facts = facts_of(tx, session, rubric, flags_in(tx, session))
     asked = may_open if state == "open" else may_finish
     missing = asked(rubric, phase, states, facts)
     wrong = states.get(phase, "waiting") != ("waiting" if state == "open" else "open")
@@ -177,7 +193,7 @@ def keep_guidelines(session: Session, *, reason: str) -> None:
     """Say that after the discussion the rubric stays as it is."""
     why = reason_of(reason, "keeping the rubric as it is")
     entry = session.entry("override", body={"what": "guidelines_kept"}, words={"reason": why})
-    session.store.write(lambda tx: tx.log(session.number, [entry]))
+    session.alone(lambda tx: tx.log(session.number, [entry]))
 
 
 @verb("lead", shows="nothing")
@@ -190,7 +206,7 @@ def finalise_rubric(session: Session) -> str:
         tx.log(session.number, [session.entry("finalised", body=body)])
         return rubric.name
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 # -- check-ins and lessons
@@ -228,7 +244,7 @@ def check_in(
         words = {"decisions": said, "actions": actions}
         tx.log(session.number, [session.entry("check_in", body=body, words=words)])
 
-    session.store.write(work)
+    session.alone(work)
     return check_ins(session)[-1]
 
 
@@ -254,7 +270,7 @@ def check_ins(session: Session) -> list[CheckIn]:
             CheckIn(
                 number=one.number,
                 at=one.at,
-                attendees=tuple(one.body["attendees"]),
+                attendees=tuple(sorted(map(sight.mask, one.body["attendees"]))),
                 decisions=str((one.words or {}).get("decisions", "")),
                 actions=str((one.words or {}).get("actions", "")),
                 snapshot=tuple(
@@ -272,7 +288,7 @@ def add_lesson(session: Session, text: str) -> None:
     """Write down something that was learned."""
     said = reason_of(text, "a lesson")
     entry = session.entry("lesson", body={"text": said})
-    session.store.write(lambda tx: tx.log(session.number, [entry]))
+    session.among(lambda tx: tx.log(session.number, [entry]))
 
 
 @verb("lead", "viewer", shows="nothing")

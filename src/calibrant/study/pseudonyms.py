@@ -18,6 +18,7 @@ from calibrant.core.ids import canonical
 from calibrant.core.study import Assignment, Entry, Key, Member, Rating, Round, StudyRecord
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.session import Session, verb
+from calibrant.study.sight import MASK_KEY
 
 KIND = "pseudonyms"
 """The kind of the entry that keeps the key."""
@@ -44,7 +45,7 @@ def keep_pseudonyms(session: Session, key: str) -> None:
         if _key(tx, session) is None:
             tx.log(session.number, [session.entry(KIND, body={"key": key})])
 
-    session.store.write(work)
+    session.alone(work)
 
 
 def entry_of_key(entry: Entry) -> bool:
@@ -83,7 +84,8 @@ class Pseudonyms:
         names = {name: f"member-{_digest(secret, name)[:12]}" for name in members}
         longest = sorted(members, key=len, reverse=True)
         spelt = "|".join(re.escape(name) for name in longest) or "(?!)"
-        pattern = re.compile(rf"(?<!\w)(?:{spelt})(?!\w)", re.IGNORECASE)
+        # letters and digits belong to a word, an underscore does not: ann_scores names ann
+        pattern = re.compile(rf"(?<![^\W_])(?:{spelt})(?![^\W_])", re.IGNORECASE)
         folded = {name.casefold(): other for name, other in names.items()}
         return cls(secret, names, folded, pattern)
 
@@ -143,12 +145,21 @@ class Pseudonyms:
         """A member, and the card without names."""
         card = member.card
         if card is not None:
-            card = canonical(self.words(json.loads(card)))
+            card = canonical(self._card(json.loads(card)))
         return replace(member, name=self.name(member.name), card=card)
 
+    def _card(self, value: Any) -> Any:
+        """A document whose keys are somebody's words too."""
+        if isinstance(value, Mapping):
+            return {self.text(key): self._card(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self._card(inner) for inner in value]
+        return self.words(value)
+
     def round(self, round: Round) -> Round:
-        """A round; its plan may name the file it came from."""
-        return replace(round, plan=self.body(round.plan))
+        """A round; the file it may have come from is not named, for people name files."""
+        plan = {key: value for key, value in round.plan.items() if key != "source"}
+        return replace(round, plan=self.body(plan))
 
     def assignment(self, one: Assignment) -> Assignment:
         """An assignment."""
@@ -165,8 +176,10 @@ class Pseudonyms:
         )
 
     def entry(self, one: Entry) -> Entry:
-        """A line of the journal; the key stays behind."""
+        """A line of the journal; the keys stay behind."""
         body = {"key": None} if one.kind == KIND else self.body(one.body)
+        if one.kind == "study":
+            body.pop(MASK_KEY, None)
         words = None if one.words is None else self.words(one.words)
         return replace(one, actor=self.name(one.actor), body=body, words=words)
 

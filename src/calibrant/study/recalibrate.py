@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from calibrant.core.errors import StudyError
-from calibrant.core.study import Round
+from calibrant.core.study import Entry, Round
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.discuss import lows
+from calibrant.study.agree import below, compared
 from calibrant.study.session import Session, current_rubric, reason_of, rubric_of, verb
 from calibrant.study.table import rated
 
@@ -34,26 +34,66 @@ class Loop:
 
 
 def loops(tx: Reading, session: Session, closed: Sequence[Round]) -> list[Loop]:
-    """Criteria that the last compared round found low, where the rubric asks for the loop."""
-    last = next((one for one in reversed(closed) if one.kind in COMPARED), None)
-    if last is None:
-        return []
-    rubric = rubric_of(tx, last.rubric)
+    """Criteria in a loop: found low in a round, and not shown to be better by a test since.
+
+    A test ends the loop of a criterion when the steps before it were taken and the criterion,
+    measured in that test, meets its targets. Falling short in any round begins it anew.
+    """
+    rubric = current_rubric(tx, session)
     wanted = rubric.agreement.when_low if rubric.agreement is not None else None
     if not wanted:
         return []
-    low = lows(rated(tx, session, [last.number], rubric), rubric)
-    taken: dict[str, list[str]] = {}
-    for entry in tx.journal(session.number, kinds=("step",)):
-        if entry.at >= (last.closed_at or ""):
-            taken.setdefault(str(entry.criterion), []).append(str(entry.body["step"]))
-    out = []
-    for name in rubric.criterion_ids:
-        if name in low:
-            done = tuple(step for step in wanted if step in taken.get(name, ()))
-            left = [step for step in wanted if step not in done]
-            out.append(Loop(name, last.number, done, left[0] if left else "test_again"))
-    return out
+    taken = list(tx.journal(session.number, kinds=("step",)))
+    found: dict[str, Loop] = {}
+    for round in closed:
+        if round.kind not in COMPARED:
+            continue
+        low, met = _measured(tx, session, round)
+        for name in low:
+            done = _steps(taken, name, round.closed_at or "", wanted)
+            found[name] = Loop(name, round.number, done, _next(done, wanted))
+        for name in met:
+            loop = found.get(name)
+            before = _steps(taken, name, _closed(closed, loop), wanted, round.opened_at)
+            if loop and round.kind == "test" and _next(before, wanted) == "test_again":
+                del found[name]
+    return [found[name] for name in rubric.criterion_ids if name in found]
+
+
+def _closed(rounds: Sequence[Round], loop: Loop | None) -> str:
+    return next((one.closed_at or "" for one in rounds if loop and one.number == loop.round), "")
+
+
+def _measured(tx: Reading, session: Session, round: Round) -> tuple[list[str], list[str]]:
+    """Criteria that a round shows to be low, and those that it shows to meet their targets."""
+    rubric = rubric_of(tx, round.rubric)
+    try:
+        report = compared(rated(tx, session, [round.number], rubric), rubric)
+    except StudyError:  # fewer than two raters: nothing is shown
+        return [], []
+    low = below(report)
+    shown = {str(one.criterion) for one in report.targets}
+    return low, [name for name in rubric.criterion_ids if name in shown and name not in low]
+
+
+def _steps(
+    taken: Sequence[Entry],
+    criterion: str,
+    since: str,
+    wanted: Sequence[str],
+    until: str | None = None,
+) -> tuple[str, ...]:
+    """Steps taken for a criterion in a stretch of time, in the rubric's order."""
+    mine = {
+        str(one.body["step"])
+        for one in taken
+        if one.criterion == criterion and one.at >= since and (until is None or one.at <= until)
+    }
+    return tuple(step for step in wanted if step in mine)
+
+
+def _next(done: Sequence[str], wanted: Sequence[str]) -> str:
+    return next((step for step in wanted if step not in done), "test_again")
 
 
 def loop_blockers(
@@ -98,4 +138,4 @@ def take_step(session: Session, criterion: str, step: Step, *, note: str) -> Non
         )
         tx.log(session.number, [entry])
 
-    session.store.write(work)
+    session.alone(work)

@@ -150,7 +150,7 @@ def refine(session: Session, rubric: Rubric, *, cause: Cause, text: str) -> Rubr
         tx.log(session.number, [adoption(rubric, session.actor, at, **more)])
         return found
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from calibrant.core.errors import StudyError
 from calibrant.core.ids import content_hash
@@ -28,6 +29,7 @@ from calibrant.study.recalibrate import loop_blockers
 from calibrant.study.session import (
     Session,
     current_rubric,
+    member_named,
     reason_of,
     round_numbered,
     rubric_of,
@@ -92,7 +94,7 @@ def plan_round(
             tx.log(session.number, [_told(session, made, "planned", items=len(chosen))])
         return Planned(made, len(chosen), dict(sorted(loads.items())))
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 def _told(session: Session, round: Round, state: str, **more: object) -> Entry:
@@ -139,8 +141,7 @@ def _chosen(
             raise StudyError(f"item {strange[0]!r} {told}")
         return sorted(set(items))
     rounds = tx.rounds(session.number)
-    taken = _items_of(tx, session, [one for one in rounds if one.kind in COUNTING])
-    used = taken | _items_of(tx, session, [one for one in rounds if one.kind not in COUNTING])
+    taken, used = _given_out(tx, session)
     pool = known
     if kind == "main":
         pool = [id for id in known if id not in taken]
@@ -156,13 +157,20 @@ def _chosen(
     return pool
 
 
-def _items_of(tx: Reading, session: Session, rounds: Iterable[Round]) -> set[str]:
-    """Items that somebody was asked to rate in these rounds."""
-    return {
-        one.key.item
-        for round in rounds
-        for one in tx.assignments(session.number, round=round.number)
-    }
+def _given_out(tx: Reading, session: Session) -> tuple[set[str], set[str]]:
+    """Items that are rated or to be rated in rounds that count, and those anybody was ever given.
+
+    What was withdrawn before it was rated is free again.
+    """
+    counting = {one.number for one in tx.rounds(session.number) if one.kind in COUNTING}
+    taken: set[str] = set()
+    used: set[str] = set()
+    for part in tx.assignment_rows(session.number):
+        used.update(item for _, item, _, _ in part)
+        taken.update(
+            item for number, item, _, state in part if number in counting and state != "withdrawn"
+        )
+    return taken, used
 
 
 def _panel(tx: Reading, session: Session, raters: Collection[str] | None) -> list[Member]:
@@ -243,7 +251,7 @@ def extend_round(session: Session, number: int) -> int:
         tx.log(session.number, [_told(session, round, "extended", items=len(new))])
         return len(new)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", shows="nothing")
@@ -260,7 +268,7 @@ def missing_before(tx: Reading, session: Session, round: Round) -> list[str]:
     earlier = [one for one in tx.rounds(session.number) if one.state == "closed"]
     missing: list[str] = []
     if rubric.hash != current_rubric(tx, session).hash:
-        missing.append("a newer version of the rubric is in force: plan the round again")
+        missing.append("a newer version of the rubric is in force: drop the round, plan it again")
     asked = rubric.calibration
     together = any(one.kind == "onboarding" for one in [*earlier, round])
     if asked is not None and asked.onboarding and not together:
@@ -279,15 +287,15 @@ def _uncalibrated(
     rounds = [one for one in earlier if one.kind == "calibration"]
     if not rounds:
         return [f"all raters rate the same {wanted} items first: a calibration round"]
-    done: Counter[str] = Counter()
-    for progress in tx.progress(session.number):
-        if progress.state == "done" and progress.round in {one.number for one in rounds}:
-            done[progress.rater] += progress.count
+    done: dict[str, set[str]] = defaultdict(set)
+    for round in rounds:
+        for one in tx.assignments(session.number, round=round.number, state="done"):
+            done[one.key.rater].add(one.key.item)
     people = [one.name for one in raters_of(tx.members(session.number)) if one.kind == "HUMAN"]
     missing = [
-        f"{name} has calibrated on {done[name]} of {wanted} items"
+        f"{name} has calibrated on {len(done[name])} of {wanted} items"
         for name in people
-        if done[name] < wanted
+        if len(done[name]) < wanted
     ]
     if rubric.calibration is not None and rubric.calibration.discuss:
         for round in rounds:
@@ -322,7 +330,7 @@ def open_round(session: Session, number: int, *, override: str | None = None) ->
         tx.log(session.number, entries)
         return replace(round, state="open", opened_at=now)
 
-    return session.store.write(work)
+    return session.alone(work)
 
 
 @verb("lead", shows="nothing")
@@ -350,10 +358,41 @@ def close_round(session: Session, number: int, *, reason: str | None = None) -> 
         tx.log(session.number, [replace(told, words={"reason": reason} if reason else None)])
         return replace(round, state="closed", closed_at=now)
 
-    return session.store.write(work)
+    return session.alone(work)
+
+
+@verb("lead", shows="nothing")
+def drop_round(session: Session, number: int, *, reason: str) -> Round:
+    """Give a planned round up: its assignments are withdrawn, and its items are free again."""
+    why = reason_of(reason, "dropping a round")
+
+    def work(tx: Writing) -> Round:
+        round = round_numbered(tx, session, number)
+        if round.state != "planned":
+            raise StudyError(f"round {number} is {round.state}: only a planned one is dropped")
+        now = session.now()
+        tx.set_round_state(session.number, number, "closed", now)
+        keys = [one.key for one in tx.assignments(session.number, round=number, state="open")]
+        tx.set_assignment_state(session.number, keys, "withdrawn")
+        told = _told(session, round, "dropped", withdrawn=len(keys))
+        tx.log(session.number, [replace(told, words={"reason": why})])
+        return replace(round, state="closed", closed_at=now)
+
+    return session.alone(work)
 
 
 @verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
 def rounds(session: Session) -> list[Round]:
-    """All rounds, in order."""
-    return session.store.read(lambda tx: tx.rounds(session.number))
+    """All rounds, in order. Which file one was read from is told to leads only."""
+
+    def work(tx: Reading) -> list[Round]:
+        found = tx.rounds(session.number)
+        if "lead" in member_named(tx, session, session.actor).roles:
+            return found
+        return [replace(one, plan=_without_source(one.plan)) for one in found]
+
+    return session.store.read(work)
+
+
+def _without_source(plan: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in plan.items() if name != "source"}

@@ -15,11 +15,12 @@ from calibrant.core.errors import Refused, StudyError, UnknownName
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import Entry, Member, Role, Round, StudyRecord, time_text
 from calibrant.ports.clock import Clock
-from calibrant.ports.store import Reading, Store
+from calibrant.ports.store import Reading, Store, Writing
 
 Shows: TypeAlias = Literal["nothing", "own", "seen", "all"]
 """What of ratings a verb can show: none; the actor's own; what they may see by now; everything."""
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,24 @@ class Session:
     def now(self) -> str:
         """The present moment, as records keep it."""
         return time_text(self.clock())
+
+    def alone(self, work: Callable[[Writing], T]) -> T:
+        """Write with nobody else writing to this study: for moves that rest on what they read."""
+
+        def act(tx: Writing) -> T:
+            tx.hold_study(self.number, alone=True)
+            return work(tx)
+
+        return self.store.write(act)
+
+    def among(self, work: Callable[[Writing], T]) -> T:
+        """Write beside others who do the same, and while nobody writes alone."""
+
+        def act(tx: Writing) -> T:
+            tx.hold_study(self.number, alone=False)
+            return work(tx)
+
+        return self.store.write(act)
 
     def entry(self, kind: str, **fields: Any) -> Entry:
         """A line of the journal by this actor, now."""

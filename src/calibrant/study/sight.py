@@ -2,7 +2,8 @@
 
 A rater sees nothing of another's answers on an item before their own rating of it is in and the
 round is closed. An adjudicator or a viewer sees closed rounds. A lead sees every round, unless
-they rate in the study: then they see what a rater sees. Names are masked for all but the lead.
+they rate in the study, or may any day: then they see what a rater sees. Names are masked for all
+but the lead.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from calibrant.core.ids import content_hash
 from calibrant.core.study import Member
 from calibrant.ports.store import Reading
 from calibrant.study.session import Session, member_named
+
+MASK_KEY = "mask_key"
+"""Where the entry that begins a study keeps the secret of its masks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +45,35 @@ def sight_of(tx: Reading, session: Session) -> Sight:
     if "lead" not in me.roles:
         return Sight(closed, undone, masks(tx, session), True)
     everything = frozenset(one.number for one in rounds)
-    return Sight(closed if mine else everything, undone, lambda name: name, False)
+    rates = bool(mine) or "reviewer" in me.roles
+    return Sight(closed if rates else everything, undone, lambda name: name, False)
+
+
+def whole_sight(tx: Reading, session: Session) -> Sight:
+    """Everything, whoever acts: for what leaves the study whole."""
+    rounds = frozenset(one.number for one in tx.rounds(session.number))
+    return Sight(rounds, frozenset(), lambda name: name, False)
 
 
 def masks(tx: Reading, session: Session) -> Callable[[str], str]:
     """Names for raters that tell them apart and do not tell who they are.
 
-    The actor is ``you``. The letters follow from the study's seed, not from the order of joining,
-    and are the same for everybody who looks.
+    The actor is ``you``. The letters follow from a secret of the study, which nobody can work out
+    from names, and are the same for everybody who looks.
     """
+    secret = _mask_key(tx, session)
     names = sorted(
         (one.name for one in tx.members(session.number)),
-        key=lambda name: content_hash([session.record.seed, name]),
+        key=lambda name: content_hash([secret, name]),
     )
     letters = {name: f"rater {_letters(at)}" for at, name in enumerate(names)}
     return lambda name: "you" if name == session.actor else letters.get(name, "somebody")
+
+
+def _mask_key(tx: Reading, session: Session) -> str | int:
+    """What the letters of masks follow from; the seed in a study that was begun without a key."""
+    kept = [one.body.get(MASK_KEY) for one in tx.journal(session.number, kinds=("study",))]
+    return next((str(one) for one in kept if one), session.record.seed)
 
 
 def _letters(at: int) -> str:

@@ -53,7 +53,7 @@ _BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "phase": {"phase": str, "state": str},
     "pseudonyms": {"key": (str, type(None))},
     "rubric": {"hash": str},
-    "settled": {"value": str, "how": str},
+    "settled": {"value": str, "how": str, "rubric": str},
     "step": {"step": str},
 }
 """What a study reads of entries, by their kind."""
@@ -61,6 +61,18 @@ _BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
 
 class TooMany(Exception):
     """There are more faults than anybody reads."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Which assignments, without keeping them: two tallies of the same ones are equal."""
+
+    count: int = 0
+    mark: int = 0
+
+    def add(self, key: Key) -> None:
+        self.count += 1
+        self.mark ^= hash((key.item, key.occasion))
 
 
 @dataclass(slots=True)
@@ -81,6 +93,9 @@ class Soundness:
     _allowed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _flags: set[int] = field(default_factory=set)
     _adopted: list[str] = field(default_factory=list)
+    _done: dict[tuple[int, str], _Tally] = field(default_factory=dict)
+    _rated: dict[tuple[int, str], _Tally] = field(default_factory=dict)
+    """Of each round and rater."""
 
     def turn_to(self, source: str) -> None:
         """Another file comes."""
@@ -203,6 +218,11 @@ class Soundness:
         self._refers(key)
         if one.state not in get_args(AssignmentState):
             self.fault(f"{one.state[:40]!r} is no state of an assignment", "state")
+        place = self.rounds[key.round - 1] if 1 <= key.round <= len(self.rounds) else None
+        if one.state == "open" and place is not None and place.state == "closed":
+            self.fault(f"is open, and round {key.round} is closed", "state")
+        if one.state == "done":
+            self._done.setdefault((key.round, key.rater), _Tally()).add(key)
         if not 0 <= one.version < _LARGEST or not 0 <= one.position < _LARGEST:
             self.fault("is out of range", "version or position")
 
@@ -228,6 +248,8 @@ class Soundness:
         if one.revision != (1 if first else self._last[4] + 1):
             self.fault("revisions come one after the other, from 1", "revision")
         self._ordered((*place, one.revision))
+        if first:
+            self._rated.setdefault((key.round, key.rater), _Tally()).add(key)
         if not one.request:
             self.fault("is empty", "request")
         self._time(one.submitted_at, "submitted_at")
@@ -240,12 +262,18 @@ class Soundness:
             self._answers(one)
         if one.item_hash != self.items[key.item]:
             self.fault("is not the hash of its item", "item_hash")
+        if self.rounds[key.round - 1].state == "planned":
+            self.fault(f"round {key.round} has not begun", "round")
+
+    def _answers_to(self, rubric: str, name: str) -> frozenset[str]:
+        allowed = self._allowed.get((rubric, name))
+        if allowed is None:
+            allowed = self._allowed[rubric, name] = answers_to(self.rubrics[rubric], name)
+        return allowed
 
     def _answers(self, one: Rating) -> None:
         for name, answer in one.answers.items():
-            allowed = self._allowed.get((one.rubric, name))
-            if allowed is None:
-                allowed = self._allowed[one.rubric, name] = _allowed(self.rubrics[one.rubric], name)
+            allowed = self._answers_to(one.rubric, name)
             if answer not in allowed:
                 what = "is no answer to it" if allowed else "there is no such criterion"
                 self.fault(f"{answer[:60]!r} {what}", f"answers.{name[:80]}")
@@ -291,16 +319,53 @@ class Soundness:
                     self.fault("decides a flag that nobody raised", "body.flags")
                 if one.body["state"] not in get_args(FlagState):
                     self.fault("is no state of a flag", "body.state")
-            case "settled" if one.body["how"] not in ("consensus", "adjudicated"):
-                self.fault("is no way to settle", "body.how")
+            case "settled":
+                self._settled(one)
+            case "admitted":
+                self._admitted(one)
             case "phase" if one.body["state"] not in ("open", "done"):
                 self.fault("is no state of a phase", "body.state")
             case "check_in" if not all(map(_is_snapshot, one.body["snapshot"])):
                 self.fault("is no snapshot of targets", "body.snapshot")
 
+    def _settled(self, one: Entry) -> None:
+        """A settlement: by people, with an answer to a criterion of the version it names."""
+        value, version = one.body["value"], one.body["rubric"]
+        by = one.body.get("participants", [])
+        if one.body["how"] not in ("consensus", "adjudicated"):
+            self.fault("is no way to settle", "body.how")
+        if not isinstance(by, list) or not all(isinstance(name, str) for name in by):
+            self.fault("is no list of members", "body.participants")
+        if one.item is None or one.criterion is None:
+            self.fault("settles nothing: it names no item or no criterion")
+        elif version not in self.rubrics:
+            self.fault("the version it was settled under is not here", "body.rubric")
+        elif value == ERROR or value not in self._answers_to(version, one.criterion):
+            self.fault(f"{value[:60]!r} is no answer to {one.criterion[:80]}", "body.value")
+
+    def _admitted(self, one: Entry) -> None:
+        """A judge counts, under a version, or no longer."""
+        if one.body["rater"] not in self.members:
+            self.fault(f"there is no member {one.body['rater'][:80]!r}", "body.rater")
+        version = one.body.get("rubric")
+        if one.body["admitted"] and not (isinstance(version, str) and version in self.rubrics):
+            self.fault("the version it counts under is not here", "body.rubric")
+
+    def _all_rated(self) -> None:
+        """Whatever is done has a rating, and nothing else has one."""
+        for round, rater in sorted(self._done.keys() | self._rated.keys()):
+            done = self._done.get((round, rater), _Tally())
+            rated = self._rated.get((round, rater), _Tally())
+            if done != rated:
+                self.fault(
+                    f"in round {round} {rater[:80]!r} has {done.count} assignments that are done "
+                    f"and ratings for {rated.count}, or for others than those"
+                )
+
     def conclude(self) -> None:
         """What can be told only at the end."""
         self._record = 0
+        self._all_rated()
         if not any("lead" in one.roles and one.left_at is None for one in self.members.values()):
             self.fault("nobody leads this study")
         if not self._adopted:
@@ -314,7 +379,7 @@ def _is_snapshot(row: Any) -> bool:
     return isinstance(row, Mapping) and isinstance(row.get("rounds"), list)
 
 
-def _allowed(rubric: Rubric, name: str) -> frozenset[str]:
+def answers_to(rubric: Rubric, name: str) -> frozenset[str]:
     """The answers to a criterion as they are kept; none where there is no such criterion."""
     if name not in rubric.criterion_ids:
         return frozenset()

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 
 import polars as pl
 
@@ -17,7 +16,7 @@ from calibrant.core.study import COUNTING, Entry, Member, Round, time_of
 from calibrant.ports.store import Reading
 from calibrant.study.agree import compared
 from calibrant.study.discuss import undiscussed
-from calibrant.study.flags import flags_in
+from calibrant.study.flags import flags_seen, open_rounds
 from calibrant.study.phases import views
 from calibrant.study.recalibrate import COMPARED, Loop, loops
 from calibrant.study.rounds import missing_before
@@ -117,11 +116,7 @@ def _status(tx: Reading, session: Session) -> Status:
         loops=tuple(loops(tx, session, closed)),
         disagreements=_waiting(tx, session, sight, closed),
         flags=dict(
-            Counter(
-                one.what
-                for one in flags_in(tx, session)
-                if one.state == "raised" and _counts(sight, one, session)
-            )
+            Counter(one.what for one in flags_seen(tx, session, sight) if one.state == "raised")
         ),
         questions=_unanswered(tx, session) if "lead" in me.roles else 0,
         next=(),
@@ -132,12 +127,6 @@ def _status(tx: Reading, session: Session) -> Status:
 
 def _with_next(found: Status, advice: tuple[str, ...]) -> Status:
     return replace(found, next=advice)
-
-
-def _counts(sight: Sight, flag: Any, session: Session) -> bool:
-    if flag.by == session.actor:
-        return True
-    return flag.item not in sight.hidden and (flag.round is None or flag.round in sight.rounds)
 
 
 def _progress(
@@ -212,8 +201,9 @@ def _lead_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
         yield "add raters"
     if found.questions:
         yield f"answer {_many(found.questions, 'question')}"
-    if found.flags.get("red_flag"):
-        yield f"decide {_many(found.flags['red_flag'], 'red flag')}: nothing passes that has one"
+    flagged = _to_decide(tx, session)
+    if flagged:
+        yield f"decide {_many(flagged, 'red flag')}: nothing passes that has one"
     for round in tx.rounds(session.number):
         yield from _round_next(tx, session, round, found)
     for loop in found.loops:
@@ -225,6 +215,15 @@ def _lead_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
     for phase in found.phases:
         yield from phase.warnings
     yield from _check_in_due(tx, session)
+
+
+def _to_decide(tx: Reading, session: Session) -> int:
+    """Red flags that wait, and whose round does not."""
+    opened = open_rounds(tx, session)
+    return sum(
+        one.what == "red_flag" and one.state == "raised" and one.round not in opened
+        for one in flags_seen(tx, session)
+    )
 
 
 def _check_in_due(tx: Reading, session: Session) -> Iterator[str]:

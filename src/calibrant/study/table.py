@@ -11,7 +11,7 @@ from calibrant.core.diff import diff_rubrics
 from calibrant.core.rating import RaterKind
 from calibrant.core.rubric import Rubric
 from calibrant.ports.store import AnswerRow, Reading
-from calibrant.study.session import Session, rubric_of, verb
+from calibrant.study.session import Session, round_numbered, rubric_of, verb
 from calibrant.study.sight import Sight, need_round, sight_of
 
 KEYS = ("round", "item", "rater", "kind", "occasion", "time")
@@ -121,7 +121,7 @@ def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
     def work(tx: Reading) -> pl.DataFrame:
         sight = sight_of(tx, session)
         if round is not None:
-            need_round(sight, round)
+            need_round(sight, round_numbered(tx, session, round).number)
         frames = []
         for one in tx.rounds(session.number):
             if one.number in sight.rounds and round in (None, one.number):
@@ -130,7 +130,11 @@ def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
         empty = pl.DataFrame(
             schema=dict.fromkeys((*KEYS, "rubric", "criterion", "answer"), pl.String)
         )
-        return seen(pl.concat(frames), sight) if frames else empty
+        if not frames:
+            return empty
+        found = seen(pl.concat(frames), sight)
+        # rows come by name: an order that would tell who is behind a mask
+        return found.sort("round", "item", "rater", maintain_order=True) if sight.masked else found
 
     return session.store.read(work)
 
@@ -138,3 +142,19 @@ def ratings(session: Session, *, round: int | None = None) -> pl.DataFrame:
 def answered(frame: pl.DataFrame) -> pl.DataFrame:
     """Long rows without errors: somebody was asked, and there is no answer to compare."""
     return frame.filter(pl.col("answer") != ERROR)
+
+
+def first_answers(frame: pl.DataFrame) -> pl.DataFrame:
+    """One row a rater and item: the first occasion, each answer of the last round that has one."""
+    kept = frame.filter(pl.col("occasion") == 1).sort("round", maintain_order=True)
+    again = kept.select(pl.struct("item", "rater").is_duplicated()).to_series()
+    if not again.any():
+        return kept
+    last = kept.filter(again).group_by("item", "rater", maintain_order=True)
+    merged = last.agg(pl.all().drop_nulls().last())
+    return pl.concat([kept.filter(~again), merged.select(kept.columns)])
+
+
+def people(frame: pl.DataFrame) -> pl.DataFrame:
+    """What people said."""
+    return first_answers(frame.filter(pl.col("kind") == "HUMAN"))

@@ -42,6 +42,7 @@ def upgrade() -> None:
     _assignments()
     _ratings()
     _journal()
+    op.create_table("act", *_words("name", "done_at"), _primary("act", "name"))
     for statement in _triggers(op.get_bind().dialect.name):
         op.execute(sa.text(statement.replace(":", r"\:")))
 
