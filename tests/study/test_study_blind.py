@@ -209,6 +209,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "submit_many": lambda s: s.submit_many(
         [Submission(key=BOBS, form=form("ann"), request="bob/i-1")]
     ),
+    "take_up": lambda s: s.take_up(BOBS),
     "take_step": lambda s: s.take_step("first", "discuss", note="x"),
     "troubles": lambda s: s.troubles(),
     "verdicts": lambda s: s.verdicts(),
