@@ -284,7 +284,7 @@ def _plan_nothing(bare: Study, like: Study) -> None:
 
 
 def throughput(ctx: Context) -> Report:
-    """Claim and submit in batches, beside bare inserts of the same rows: each synced, and batched."""
+    """Claim and submit in batches, beside bare inserts of the same rows."""
     number = 500 if ctx.quick else 5_000
     rubric = load_rubric("coaching-conversation")
     rows: list[Row] = []
@@ -295,8 +295,8 @@ def throughput(ctx: Context) -> Report:
         f"{number:,} ratings by one worker, {BATCH} handed in with a commit, {HELD} held at a time",
         rows,
         notes=[
-            "raw: the rating rows alone, made beforehand, one commit for each: what the disk's sync "
-            "allows; below it the same with one commit for as many as ours",
+            "raw: the rating rows alone, made beforehand, one commit for each, as fast as disks "
+            "sync; in the row below it, one commit for as many as ours",
             "ours: claims, forms read and checked, ratings, assignments and leases",
         ],
         headings=("ours", "raw", "share"),

@@ -226,7 +226,7 @@ def _prove_tables(found: Verified) -> str:
         try:
             name = restore(store, found.contents, unchanged=found.unchanged)
             session = enter(store, name, actor=None, clock=now)
-            follows(session, lambda tables: check_tables(found, tables))
+            store.read(lambda tx: check_tables(found, follows(tx, session)))
         finally:
             store.close()
     return "made anew"

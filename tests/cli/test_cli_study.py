@@ -168,7 +168,8 @@ def test_status_is_one_screen_of_80_columns_for_everybody(tmp_path: Path) -> Non
     rated(desk, "ann", *forms)
     rated(desk, "bob", *forms[:4])
     screen = desk.ok("status", "advice", "--format", "text")
-    assert max(map(len, screen.splitlines())) <= 80 and len(screen.splitlines()) <= 24
+    *lines, path = screen.splitlines()
+    assert max(map(len, lines)) <= 80 and len(lines) < 24 and path == str(desk.db)
     assert "4 of 10" in screen and "round 1: 6 of 20 ratings to come" in screen
     mine = desk.ok("status", "advice", "--format", "text", as_="bob")
     assert "ann" not in mine and "rate 6 items of round 1" in mine

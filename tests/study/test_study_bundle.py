@@ -166,6 +166,16 @@ def test_an_empty_study_leaves_too(store: Store, tmp_path: Path) -> None:
     there.store.close()
 
 
+def test_a_study_with_a_dropped_round_leaves_too(store: Store, tmp_path: Path) -> None:
+    study = new_study(store)
+    study.add_items([plan_item(number) for number in range(3)])
+    panel(study, "ann", "bob")
+    study.plan_round("main")
+    study.drop_round(1, reason="by mistake")
+    calibrant.export_study(study, tmp_path / "a")
+    calibrant.verify_bundle(tmp_path / "a")
+
+
 # -- who may
 
 
@@ -369,6 +379,9 @@ UNSOUND: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     ),
     "other occasion": (
         changed_line("assignments.jsonl", 0, occasion=2), "or for others than those"
+    ),
+    "rated before the round": (
+        changed_line("rounds.jsonl", 0, opened_at=None), "round 1 was never open"
     ),
     "open in a closed round": (
         changed_line("assignments.jsonl", 0, state="open"), "is open, and round 1 is closed"

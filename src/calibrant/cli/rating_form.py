@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
@@ -12,7 +12,8 @@ from calibrant.cli.terminal import typed_line
 
 if TYPE_CHECKING:
     from calibrant.core.criterion import Criterion
-    from calibrant.study.claim import Task
+    from calibrant.core.item import Item
+    from calibrant.core.rubric import Rubric
 
 End: TypeAlias = Literal["hand_in", "later", "quit"]
 KEYS = (
@@ -43,15 +44,17 @@ class Form:
 
     def __init__(
         self,
-        task: Task,
+        item: Item,
+        rubric: Rubric,
+        draft: Mapping[str, Any] | None,
         *,
         save: Callable[[dict[str, Any]], None],
         ask_lead: Callable[[str, str], None],
     ) -> None:
-        self.task, self.rubric = task, task.rubric
-        self.form: dict[str, Any] = {key: _copy(value) for key, value in (task.draft or {}).items()}
+        self.item, self.rubric = item, rubric
+        self.form: dict[str, Any] = {key: _copy(value) for key, value in (draft or {}).items()}
         self.save, self.ask_lead = save, ask_lead
-        measures = task.item.measures()
+        measures = item.measures()
         self.open = [one for one in self.rubric.criteria if not _decided(one, measures)]
         self.ruled = [one for one in self.rubric.criteria if _decided(one, measures)]
 
@@ -70,7 +73,7 @@ class Form:
 
     def show(self) -> None:
         """The item."""
-        draw(item_lines(self.task.item))
+        draw(item_lines(self.item))
 
     def _criterion(self, at: int) -> int | End:
         """Ask one criterion; where to go next, or how it ends."""

@@ -9,6 +9,7 @@ from calibrant.cli.lazy import LazyGroup
 _SETUP = "calibrant.cli.study_setup"
 _ROUNDS = "calibrant.cli.study_rounds"
 _RATE = "calibrant.cli.study_rate"
+_CORRECT = "calibrant.cli.study_correct"
 _FLAGS = "calibrant.cli.study_flags"
 _COMPARE = "calibrant.cli.study_compare"
 _SETTLE = "calibrant.cli.study_settle"
@@ -40,6 +41,8 @@ SECTIONS = {
     "Rate": {
         "acknowledge": (_RATE, "Say that you have read the rubric."),
         "rate": (_RATE, "Rate your items, one after the other."),
+        "correct": (_CORRECT, "Correct a rating of yours while the round is open."),
+        "ratings": (_CORRECT, "Show your own ratings."),
         "check": (_LOADS, "Let the rubric's checks rate, as a rater of kind CODE."),
         "import-scores": (_LOADS, "Take in a spreadsheet that is scored already."),
         "flag": (_FLAGS, "Flag an item."),
@@ -73,6 +76,7 @@ SECTIONS = {
         "start-phase": (_REFINE, "Begin a phase."),
         "finish-phase": (_REFINE, "End a phase."),
         "check-in": (_REFINE, "Record a check-in."),
+        "check-ins": (_REFINE, "Show all check-ins."),
         "lesson": (_REFINE, "Write down something that was learned."),
         "lessons": (_REFINE, "Show what was learned."),
     },

@@ -130,7 +130,7 @@ def _one(study: Study, task: Task, sitting: dict[str, Any]) -> bool:
     place = f"{duty.done + 1} of {duty.done + duty.open}"
     head = f"━━ {task.item.id} · round {task.key.round} ({duty.kind}) · {place} "
     draw([Line(""), Line(head.ljust(78, "━"), 0, "bold")])
-    form = Form(task, save=save, ask_lead=ask_lead)
+    form = Form(task.item, task.rubric, task.draft, save=save, ask_lead=ask_lead)
     form.show()
     while True:
         end = form.fill()
@@ -150,7 +150,7 @@ def _one(study: Study, task: Task, sitting: dict[str, Any]) -> bool:
                 )
             )
         except RecordError as error:
-            _tell(error.faults)
+            tell(error.faults)
         except Stale as error:
             click.secho(visible(str(error)), fg="red")
             return False
@@ -159,7 +159,8 @@ def _one(study: Study, task: Task, sitting: dict[str, Any]) -> bool:
             return True
 
 
-def _tell(faults: tuple[Fault, ...]) -> None:
+def tell(faults: tuple[Fault, ...]) -> None:
+    """What keeps a form from being handed in."""
     click.secho(f"Not handed in yet, {count(len(faults), 'thing')} to mend:", fg="red")
     for fault in faults:
         hint = f" ({fault.hint})" if fault.hint else ""
@@ -174,7 +175,7 @@ def _from_file(study: Study, path: Path, style: str) -> None:
     handed = 0
     with progress("handing in", "ratings") as bar:
         part: list[tuple[int, Submission]] = []
-        for number, one in _submissions(study, path, faults):
+        for number, one in submissions(study, path, faults):
             part.append((number, one))
             if len(part) == PART:
                 handed += _hand_in(study, path, part, faults)
@@ -195,7 +196,7 @@ def _from_file(study: Study, path: Path, style: str) -> None:
         raise click.exceptions.Exit(2)
 
 
-def _submissions(study: Study, path: Path, faults: list[Fault]) -> Iterator[tuple[int, Submission]]:
+def submissions(study: Study, path: Path, faults: list[Fault]) -> Iterator[tuple[int, Submission]]:
     """Forms of a file with their numbers; what is no form goes to the faults."""
     from calibrant.core.errors import Fault
     from calibrant.core.ids import content_hash, read_name

@@ -233,6 +233,31 @@ def check_in(study: Study, people: str, decisions: str, actions: str, style: str
 
 
 @study_command
+def check_ins(study: Study, style: str) -> None:
+    """Show all check-ins: who came, what was decided, and what was to be done.
+
+    JSON has how agreement stood as well, as far as you may see those rounds.
+
+    \b
+    Example:
+      calibrant study check-ins advice
+    """
+    listed(
+        style,
+        ("", "at", "with", "decisions", "actions"),
+        (asdict(one) for one in study.check_ins()),
+        nothing="no check-ins yet",
+        show=lambda one: [
+            one["number"],
+            one["at"][:16].replace("T", " "),
+            ", ".join(one["attendees"]),
+            one["decisions"],
+            one["actions"],
+        ],
+    )
+
+
+@study_command
 @click.argument("text")
 def lesson(study: Study, text: str, style: str) -> None:
     """Write down something that was learned.

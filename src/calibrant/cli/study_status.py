@@ -43,18 +43,19 @@ def status(study: Study, style: str) -> None:
         show_json({**plain(asdict(found)), "db": place, "actor": study.actor})
         return
     screen = console()
-    for line in _lines(found, place):
+    for line in _lines(found):
         screen.print(line, no_wrap=True, overflow="ellipsis", crop=True, width=WIDTH)
+    # a path is to be copied, so it is told whole, however long
+    screen.print(_text(place, "dim"), soft_wrap=True)
 
 
-def _lines(found: Status, place: str) -> Iterator[Text]:
+def _lines(found: Status) -> Iterator[Text]:
     yield from _head(found)
     yield from _rounds(found)
     yield from _agreement(found)
     yield from _open_things(found)
     yield from _next(found)
     yield _text("")
-    yield _text(place, "dim")
 
 
 def _text(text: str, style: str = "") -> Text:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
 
-from calibrant import __version__
 from calibrant.core.errors import SourceError
 from calibrant.formats import bundle
 from calibrant.formats.bundle_read import Verified
@@ -32,7 +32,8 @@ def check_tables(found: Verified, tables: Tables) -> None:
         name = bundle.table_name(kind)
         if not _same(found.source, name, right):
             older = found.manifest.calibrant
-            hint = "" if older == __version__ else f" (it was written by calibrant {older[:20]!r})"
+            other = older != version("calibrant")
+            hint = f" (it was written by calibrant {older[:20]!r})" if other else ""
             raise SourceError(f"{found.path}: {name} does not follow from the records{hint}")
 
 

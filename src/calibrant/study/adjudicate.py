@@ -281,9 +281,10 @@ def _need_case(
         if how == "consensus":
             raise StudyError(f"{criterion} of item {item!r} is settled: only a decision changes it")
         return
-    frame = main_ratings(tx, session, sight_of(tx, session), rubric)
-    if rubric.resolution is None or rubric.resolution.metric != "low_agreement":
-        frame = frame.filter(pl.col("item") == item)  # other items have no say in it
+    # how well people agree follows from all items, anything else from the item itself
+    whole = rubric.resolution is not None and rubric.resolution.metric == "low_agreement"
+    asked = None if whole else item
+    frame = main_ratings(tx, session, sight_of(tx, session), rubric, asked)
     cases = _cases(tx, session, rubric, frame).select("item", "criterion")
     if (item, criterion) not in cases.iter_rows():
         raise StudyError(f"nobody disagrees about {criterion} of item {item!r}")

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from calibrant.core.acceptance import Accepted, accept
 from calibrant.core.errors import Doubled, RecordError, Stale, StudyError
 from calibrant.core.ids import content_hash
+from calibrant.core.item import Item
+from calibrant.core.rubric import Rubric
 from calibrant.core.study import Entry, Key, Rating
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.claim import (
@@ -19,7 +21,7 @@ from calibrant.study.claim import (
     own_assignment,
 )
 from calibrant.study.flags import flags_in
-from calibrant.study.intake import item_kept
+from calibrant.study.intake import item_in, item_kept
 from calibrant.study.read_ahead import ReadAhead
 from calibrant.study.session import Session, member_named, round_numbered, rubric_of, verb
 
@@ -252,16 +254,61 @@ def _changed_marks(
     return [back, *fresh]
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One's own rating, to be looked at again: the item, the rubric, and what one has said."""
+
+    key: Key
+    revision: int
+    item: Item
+    rubric: Rubric
+    form: Mapping[str, Any]
+    """As it would be handed in again."""
+
+
+@verb("reviewer", shows="own")
+def take_up(session: Session, key: Key) -> Taken:
+    """One's own rating with everything that ``correct`` takes; one that is shown by now."""
+
+    def work(tx: Reading) -> Taken:
+        found = tx.rating(session.number, key) if key.rater == session.actor else None
+        if found is None or key.item in _coming_again(tx, session):
+            raise StudyError(f"{session.actor!r} has no rating of item {key.item!r} to correct")
+        flags = [
+            {"flag": one.flag, "evidence": list(one.words.get("evidence", ()))}
+            for one in flags_in(tx, session, key.item)
+            if (one.by, one.round, one.occasion) == (session.actor, key.round, key.occasion)
+            and one.what == "red_flag"
+            and one.state == "raised"
+        ]
+        item = item_in(tx, session, key.item)
+        rubric = rubric_of(tx, found.rubric)
+        return Taken(key, found.revision, item, rubric, _form_of(found, flags))
+
+    return session.store.read(work)
+
+
+def _form_of(rating: Rating, flags: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a rating was made from; what code has decided is left to code."""
+    ruled = rating.facts.get("reasons", {})
+    answers = {name: text for name, text in rating.answers.items() if name not in ruled}
+    facts = {name: rating.facts.get(name) for name in ("borderline", "tags")}
+    form = {"answers": answers, "flags": flags, **facts, **(rating.words or {})}
+    return {name: value for name, value in form.items() if value}
+
+
+def _coming_again(tx: Reading, session: Session) -> set[str]:
+    """Items that the actor will silently be asked about once more."""
+    ahead = tx.assignments(session.number, rater=session.actor, state="open")
+    return {one.key.item for one in ahead if one.key.occasion > 1}
+
+
 @verb("reviewer", shows="own")
 def my_ratings(session: Session, *, round: int | None = None) -> list[Rating]:
     """The actor's own ratings. One of an item that silently comes again is left out till then."""
 
     def work(tx: Reading) -> list[Rating]:
-        waiting = {
-            one.key.item
-            for one in tx.assignments(session.number, rater=session.actor, state="open")
-            if one.key.occasion > 1
-        }
+        waiting = _coming_again(tx, session)
         mine = tx.ratings(session.number, rater=session.actor, round=round)
         return [one for one in mine if one.key.item not in waiting]
 

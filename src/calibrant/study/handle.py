@@ -63,6 +63,7 @@ class Study(Session):
     submit = collect.submit
     submit_many = collect.submit_many
     correct = collect.correct
+    take_up = collect.take_up
     my_ratings = collect.my_ratings
     raise_flag = flags.raise_flag
     decide_flag = flags.decide_flag

@@ -21,14 +21,19 @@ from calibrant.study.sight import Sight, sight_of
 from calibrant.study.table import carried, first_answers, rated
 
 
-def main_ratings(tx: Reading, session: Session, sight: Sight, rubric: Rubric) -> pl.DataFrame:
-    """What everybody answered in closed rounds that count, as far as it may be seen."""
+def main_ratings(
+    tx: Reading, session: Session, sight: Sight, rubric: Rubric, item: str | None = None
+) -> pl.DataFrame:
+    """What everybody answered in closed rounds that count, as far as it may be seen.
+
+    About one item, where it is named.
+    """
     rounds = [
         one.number
         for one in tx.rounds(session.number)
         if one.kind in COUNTING and one.state == "closed" and one.number in sight.rounds
     ]
-    frame = rated(tx, session, rounds, rubric)
+    frame = rated(tx, session, rounds, rubric, item)
     if sight.hidden:
         frame = frame.filter(~pl.col("item").is_in(list(sight.hidden)))
     return first_answers(frame)

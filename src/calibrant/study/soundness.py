@@ -206,7 +206,7 @@ class Soundness:
             self.fault("is of no kind or state that rounds have")
         if one.rubric not in self.rubrics:
             self.fault("its rubric is not here", "rubric")
-        self._time(one.opened_at, "opened_at", needed=one.state != "planned")
+        self._time(one.opened_at, "opened_at", needed=one.state == "open")  # or it was dropped
         self._time(one.closed_at, "closed_at", needed=one.state == "closed")
         self.rounds.append(one)
 
@@ -262,8 +262,8 @@ class Soundness:
             self._answers(one)
         if one.item_hash != self.items[key.item]:
             self.fault("is not the hash of its item", "item_hash")
-        if self.rounds[key.round - 1].state == "planned":
-            self.fault(f"round {key.round} has not begun", "round")
+        if self.rounds[key.round - 1].opened_at is None:
+            self.fault(f"round {key.round} was never open", "round")
 
     def _answers_to(self, rubric: str, name: str) -> frozenset[str]:
         allowed = self._allowed.get((rubric, name))

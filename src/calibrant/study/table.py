@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import polars as pl
 
 from calibrant.core.answer import ERROR
 from calibrant.core.diff import diff_rubrics
+from calibrant.core.ids import canonical
 from calibrant.core.rating import RaterKind
 from calibrant.core.rubric import Rubric
+from calibrant.core.study import Rating
 from calibrant.ports.store import AnswerRow, Reading
 from calibrant.study.session import Session, round_numbered, rubric_of, verb
 from calibrant.study.sight import Sight, need_round, sight_of
@@ -29,17 +31,27 @@ _ROW = {
 assert tuple(_ROW) == AnswerRow._fields
 
 
-def rated(tx: Reading, session: Session, rounds: Collection[int], rubric: Rubric) -> pl.DataFrame:
+def rated(
+    tx: Reading,
+    session: Session,
+    rounds: Collection[int],
+    rubric: Rubric,
+    item: str | None = None,
+) -> pl.DataFrame:
     """Ratings of these rounds, one a row, with a column for each criterion of ``rubric``.
 
-    Answers given under another version stand only where what raters read of the criterion is
-    unchanged; elsewhere the cell is null, as if nobody had been asked.
+    Of one item, where it is named. Answers given under another version stand only where what
+    raters read of the criterion is unchanged; elsewhere the cell is null, as if nobody had been
+    asked.
     """
-    parts = [
-        pl.DataFrame(part, schema=_ROW, orient="row")
-        for part in tx.answer_rows(session.number, rounds)
-    ]
+    given: Iterable[Sequence[AnswerRow]] = (
+        tx.answer_rows(session.number, rounds)
+        if item is None
+        else [[_row(one) for one in tx.ratings(session.number, item=item)]]
+    )
+    parts = [pl.DataFrame(part, schema=_ROW, orient="row") for part in given if part]
     rows = pl.concat(parts) if parts else pl.DataFrame(schema=_ROW)
+    rows = rows if item is None else rows.filter(pl.col("round").is_in(list(rounds)))
     kinds = {one.name: one.kind for one in tx.members(session.number)}
     frames = [
         _with_answers(group, rubric_of(tx, str(version)), rubric)
@@ -52,6 +64,22 @@ def rated(tx: Reading, session: Session, rounds: Collection[int], rubric: Rubric
     )
     frame = pl.concat(frames) if frames else empty
     return _with_kinds(frame, kinds)
+
+
+def _row(one: Rating) -> AnswerRow:
+    """A rating as the store gives many."""
+    key = one.key
+    return AnswerRow(
+        key.round,
+        key.item,
+        key.rater,
+        key.occasion,
+        one.revision,
+        one.rubric,
+        canonical(one.answers),
+        canonical(one.facts),
+        one.submitted_at,
+    )
 
 
 def answer_frames(tx: Reading, session: Session) -> Iterator[tuple[str, pl.DataFrame]]:
