@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml requirements.lock scripts/setup.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $(STAMP)
 
-demo: $(STAMP) ## score the examples, compare their raters, check conversations
+demo: $(STAMP) ## score the examples, compare their raters, check conversations, begin a study
 	@for name in coaching-conversation smart-action-plan ai-response; do \
 	  answers=$$(ls examples/$$name/answers.jsonl 2>/dev/null || echo examples/$$name/answers.csv); \
 	  printf '\n$$ calibrant score %s -r %s --items examples/%s/items.jsonl\n' $$answers $$name $$name; \
@@ -28,6 +28,15 @@ demo: $(STAMP) ## score the examples, compare their raters, check conversations
 	@$(BIN)/calibrant agree examples/smart-action-plan/answers.csv -r smart-action-plan --format text
 	@printf '\n$$ calibrant check examples/coaching-conversation/items.jsonl -r coaching-conversation\n'
 	@$(BIN)/calibrant check examples/coaching-conversation/items.jsonl -r coaching-conversation --format text
+	@rm -rf .demo && mkdir .demo
+	@for verb in 'create advice -r smart-action-plan --lead you' \
+	  'items advice examples/smart-action-plan/items.jsonl' \
+	  'import-scores advice examples/smart-action-plan/answers.csv --add-raters' \
+	  'status advice' 'queue advice'; do \
+	  printf '\n$$ calibrant study %s\n' "$$verb"; \
+	  CALIBRANT_DB=.demo/calibrant.db $(BIN)/calibrant study $$verb --format text || exit 1; \
+	done
+	@printf '\nGo on with this study: export CALIBRANT_DB=.demo/calibrant.db\n'
 
 test: $(STAMP) lint ## check everything and run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -54,4 +63,4 @@ lock: $(STAMP) ## pin the dependencies anew
 	  --upgrade --quiet -o requirements.lock
 
 clean: ## remove what the targets above have made
-	rm -rf $(VENV) .bench build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench .demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -428,6 +428,23 @@ def test_scored_tables_come_in_as_a_closed_round(store: Store) -> None:
     assert study.rounds()[0].state == "closed"
 
 
+def test_red_flags_of_a_table_are_raised_and_block(store: Store) -> None:
+    study = bare(store)
+    answers = {name: ["3", "3", "3"] for name in PLANS.criterion_ids}
+    keys = {"item": ["plan-000", "plan-000", "plan-001"], "rater": ["ann", "bob", "ann"]}
+    table = pl.DataFrame({**keys, **answers, "flags": ["deception; legal_advice", "", None]})
+    assert study.import_ratings(table).flags == 2
+    assert {(one.by, one.flag) for one in study.flags(state="raised")} == {
+        ("ann", "deception"),
+        ("ann", "legal_advice"),
+    }
+    blocked = dict(study.verdicts().select("item", "blocked").rows())
+    assert blocked == {"plan-000": True, "plan-001": False}
+    wrong = table.with_columns(pl.lit("no_such_flag").alias("flags"))
+    with pytest.raises(RecordError, match="unknown red flag 'no_such_flag'"):
+        study.import_ratings(wrong)
+
+
 def test_faults_of_a_table_are_told_together_and_nothing_is_kept(store: Store) -> None:
     study = bare(store)
     table = pl.DataFrame(

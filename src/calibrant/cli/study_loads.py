@@ -65,10 +65,12 @@ def import_scores(
         style,
         f"round {found.round}: {count(found.ratings, 'rating')} of {count(found.items, 'item')} by "
         + ", ".join(f"{name} ({many})" for name, many in found.raters.items())
+        + (f"; {count(found.flags, 'red flag')} to decide" if found.flags else "")
         + (f"; {count(found.missing, 'answer')} missing" if found.missing else ""),
         study=study.name,
         round=found.round,
         ratings=found.ratings,
+        flags=found.flags,
         items=found.items,
         raters=found.raters,
         missing=found.missing,

@@ -61,17 +61,26 @@ def agreement(
 
 
 def frames_of(
-    path: Path, encoding: str | None = None, on_step: Callable[[str], None] = lambda step: None
+    path: Path,
+    encoding: str | None = None,
+    on_step: Callable[[str], None] = lambda step: None,
+    *,
+    flags: bool = False,
 ) -> Iterator[pl.DataFrame]:
     """A file as it is, every record a row; a large one in parts.
 
-    Reading begins at once; ``on_step`` hears how many rows have been read.
+    Reading begins at once; ``on_step`` hears how many rows have been read. Red flags of sheets are
+    no answers and are left out, unless ``flags`` asks for them.
     """
-    return ahead(_frames(path, encoding, lambda n: on_step(f"reading {path.name}: {n:,} rows")))
+
+    def told(done: int) -> None:
+        on_step(f"reading {path.name}: {done:,} rows")
+
+    return ahead(_frames(path, encoding, told, flags))
 
 
 def _frames(
-    path: Path, encoding: str | None, on_rows: Callable[[int], None]
+    path: Path, encoding: str | None, on_rows: Callable[[int], None], flags: bool
 ) -> Iterator[pl.DataFrame]:
     if file_kind(path) == "parquet":
         done = 0
@@ -89,7 +98,7 @@ def _frames(
         if record.fault is not None:
             faults.append(record.fault)
         elif isinstance(record.value, dict):
-            rows.append(_cells(record.value))
+            rows.append(_cells(record.value, flags))
         else:
             faults.append(Fault("must be an object", source=str(path), record=record.number))
     if faults:
@@ -98,13 +107,26 @@ def _frames(
     yield pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
-def _cells(record: Mapping[str, Any]) -> dict[str, str | None]:
+def _cells(record: Mapping[str, Any], flags: bool) -> dict[str, str | None]:
     """The fields of a record as texts; the answers of a sheet become fields of their own."""
     answers = record.get("answers")
     sheet = isinstance(answers, Mapping) and "answer" not in record
     fields = {key: value for key, value in record.items() if not (sheet and key in SHEET_ONLY)}
+    if flags and record.get("flags"):
+        from calibrant.formats.coding import flag_list
+
+        fields["flags"] = ";".join(map(str, _standing(flag_list(record["flags"]))))
     fields |= dict(answers) if sheet and isinstance(answers, Mapping) else {}
     return {str(key): _text(value) for key, value in fields.items()}
+
+
+def _standing(flags: list[Any]) -> Iterator[Any]:
+    """Names of the flags that were not rejected; what has no name stays as it is, to be refused."""
+    for one in flags:
+        if not isinstance(one, Mapping):
+            yield one
+        elif one.get("state") != "rejected":
+            yield one.get("id", one.get("flag", one))
 
 
 def _text(value: Any) -> str | None:

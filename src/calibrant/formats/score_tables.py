@@ -28,12 +28,12 @@ def read_scores(
     rater: str | None = None,
     encoding: str | None = None,
 ) -> pl.DataFrame:
-    """One row a rating: item, rater, occasion, kind where it is told, a column a criterion.
+    """One row a rating: item, rater, occasion, kind and flags where told, a column a criterion.
 
     ``rater`` is who rated, where no column says so. Raises ``RecordError`` with every fault.
     """
     how = Reading(rubric=rubric, columns=columns or {})
-    parts = list(frames_of(path, encoding))
+    parts = list(frames_of(path, encoding, flags=True))
     if not parts or all(part.is_empty() for part in parts):
         raise SourceError(f"{path}: holds no ratings")
     table = named(pl.concat(parts, how="diagonal_relaxed"), how, str(path))
@@ -71,7 +71,7 @@ def _keyed(table: pl.DataFrame, path: Path, rater: str | None) -> pl.DataFrame:
 
 
 def _rest(table: pl.DataFrame) -> list[str]:
-    return [name for name in (_TIME, "kind") if name in table.columns]
+    return [name for name in (_TIME, "kind", "flags") if name in table.columns]
 
 
 def _picked(table: pl.DataFrame, path: Path, rubric: Rubric) -> pl.DataFrame:
@@ -109,7 +109,10 @@ def _folded(table: pl.DataFrame, path: Path, rubric: Rubric) -> pl.DataFrame:
     faults = [*_strange(table, path, rubric), *_twice(table, path)]
     if faults:
         raise RecordError(sorted(faults, key=lambda one: one.record or 0))
-    key = [pl.first(name) for name in _rest(table)]
+    key = [pl.first(name) for name in _rest(table) if name != "flags"]
+    if "flags" in table.columns:  # whichever rows of a rating name them
+        text = pl.col("flags").cast(pl.String)
+        key.append(text.drop_nulls().unique(maintain_order=True).str.join(";"))
     heads = table.group_by(*KEYS, maintain_order=True).agg(key)
     wide = table.pivot("asked", index=list(KEYS), values="answer", aggregate_function="first")
     return heads.join(wide, on=list(KEYS), how="left", maintain_order="left")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import polars as pl
 
 from calibrant.core.answer import NA, Given, NotApplicable
 from calibrant.core.errors import Fault, RecordError, StudyError
-from calibrant.core.rating import read_answer
+from calibrant.core.ids import canonical
+from calibrant.core.rating import read_answer, read_flags
 from calibrant.core.rubric import Rubric
-from calibrant.core.study import ROUND_KINDS, Assignment, Key, Round, RoundKind
+from calibrant.core.study import ROUND_KINDS, Assignment, Entry, Key, Round, RoundKind
 from calibrant.ports.store import AnswerRow, Reading, Writing
 from calibrant.study.phases import round_phase
 from calibrant.study.session import Session, current_rubric, verb
@@ -34,6 +37,8 @@ class Loaded:
     raters: dict[str, int]
     missing: int
     """Cells without an answer: they stay missing, and their items incomplete."""
+    flags: int
+    """Red flags that came with them."""
 
 
 @verb("lead", shows="nothing")
@@ -42,8 +47,9 @@ def import_ratings(
 ) -> Loaded:
     """A table of ratings as a closed round; every fault of it at once, and then nothing is kept.
 
-    A row is a rating: ``item``, ``rater``, perhaps ``occasion`` and ``submitted_at``, and a
-    column for each criterion. Items and raters are those of the study.
+    A row is a rating: ``item``, ``rater``, perhaps ``occasion``, ``submitted_at`` and ``flags``
+    (names of red flags between semicolons), and a column for each criterion. Items and raters are
+    those of the study. Flags come in as raised, for somebody to decide.
     """
     if kind not in ROUND_KINDS:
         raise StudyError(f"a round is one of {', '.join(ROUND_KINDS)}")
@@ -59,7 +65,7 @@ def import_ratings(
             state="closed",
             rubric=rubric.hash,
             phase=round_phase(tx, session, rubric, kind),
-            plan={"way": "imported", "source": source},
+            plan={"way": "imported", "source": PurePath(source).name},
             opened_at=now,
             closed_at=now,
         )
@@ -69,9 +75,11 @@ def import_ratings(
         raters = Counter(frame["rater"].to_list())
         missing = sum(frame[name].null_count() for name in rubric.criterion_ids)
         body = {"state": "imported", "kind": kind, "rubric": rubric.hash, "ratings": frame.height}
-        tx.log(session.number, [session.entry("round", round=number, body=body)])
+        flags = list(_flags(frame, number, source, now))
+        tx.log(session.number, [session.entry("round", round=number, body=body), *flags])
         items = frame["item"].n_unique()
-        return Loaded(number, frame.height, items, dict(sorted(raters.items())), missing)
+        told = dict(sorted(raters.items()))
+        return Loaded(number, frame.height, items, told, missing, len(flags))
 
     return session.alone(work)
 
@@ -100,9 +108,25 @@ def _read(
             message = f"{text[:60]!r} is no answer to it"
             faults.append(Fault(message, criterion.id, source, record=row + 1))
         columns.append(column.replace_strict(read, default=None, return_dtype=pl.String))
+    flags, wrong_flags = _read_flags(frame, rubric, source)
+    faults += wrong_flags
     if faults:
         raise RecordError(faults[:SHOWN_FAULTS])
-    return frame.with_columns(columns)
+    return frame.with_columns(*columns, flags)
+
+
+def _read_flags(frame: pl.DataFrame, rubric: Rubric, source: str) -> tuple[pl.Series, list[Fault]]:
+    """The column of flags as lists of ids, and what could not be read."""
+    column = frame["flags"].fill_null("")
+    read: dict[str, tuple[str, ...]] = {}
+    faults = []
+    for text in column.unique().sort():
+        names = [part.strip() for part in re.split("[;,|]", text) if part.strip()]
+        read[text], wrong = read_flags(rubric, names)
+        if wrong:
+            row = int((column == text).arg_true()[0])
+            faults += [Fault(one.message, "flags", source, record=row + 1) for one in wrong]
+    return pl.Series("flags", [list(read[text]) for text in column], pl.List(pl.String)), faults
 
 
 def _shaped(rubric: Rubric, table: pl.DataFrame, now: str) -> pl.DataFrame:
@@ -111,7 +135,7 @@ def _shaped(rubric: Rubric, table: pl.DataFrame, now: str) -> pl.DataFrame:
         raise StudyError(f"the table has no column {absent[0]!r}")
     names = {}
     for column in table.columns:
-        if column not in ("item", "rater", "occasion", "submitted_at"):
+        if column not in ("item", "rater", "occasion", "submitted_at", "flags"):
             names[column] = rubric.criterion(column).id
             if list(names.values()).count(names[column]) > 1:
                 raise StudyError(f"the table has two columns for {names[column]}")
@@ -121,6 +145,8 @@ def _shaped(rubric: Rubric, table: pl.DataFrame, now: str) -> pl.DataFrame:
         frame = frame.with_columns(pl.lit(1, pl.Int64).alias("occasion"))
     if "submitted_at" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.String).alias("submitted_at"))
+    if "flags" not in frame.columns:
+        frame = frame.with_columns(pl.lit(None, pl.String).alias("flags"))
     for name, kind in frame.schema.items():
         if kind.is_nested() or kind == pl.Object:
             raise StudyError(f"the column {name!r} holds lists or records, not texts")
@@ -128,7 +154,7 @@ def _shaped(rubric: Rubric, table: pl.DataFrame, now: str) -> pl.DataFrame:
     read = pl.col("submitted_at").cast(pl.String).str.to_datetime(time_zone="UTC", strict=False)
     frame = frame.with_columns(read.dt.strftime(_TIME).fill_null(now).alias("submitted_at"))
     return frame.with_columns(
-        pl.col("item", "rater", *rubric.criterion_ids).cast(pl.String),
+        pl.col("item", "rater", "flags", *rubric.criterion_ids).cast(pl.String),
         pl.col("occasion").cast(pl.Int64, strict=False),
     )
 
@@ -176,14 +202,31 @@ def _assignments(frame: pl.DataFrame, round: int) -> Iterator[Assignment]:
         yield Assignment(key=key, position=position[rater], state="done", version=1)
 
 
+def _flags(frame: pl.DataFrame, round: int, source: str, now: str) -> Iterator[Entry]:
+    """The red flags of a table, each raised by whoever rated; the table quotes nothing."""
+    raised = frame.filter(pl.col("flags").list.len() > 0)
+    for item, rater, occasion, ids in raised.select("item", "rater", "occasion", "flags").rows():
+        for flag in ids:
+            yield Entry(
+                kind="flag",
+                actor=rater,
+                at=now,
+                round=round,
+                item=item,
+                body={"what": "red_flag", "flag": flag, "occasion": occasion},
+                words={"evidence": [], "reason": f"stood in {PurePath(source).name}"},
+            )
+
+
 def _rows(frame: pl.DataFrame, rubric: Rubric, round: int) -> Iterator[AnswerRow]:
     names = list(rubric.criterion_ids)
     texts = frame.select(pl.struct(names).struct.json_encode()).to_series()
     gaps = frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series()
-    keys = frame.select("item", "rater", "occasion", "submitted_at").iter_rows()
-    for (item, rater, occasion, at), text, gap in zip(keys, texts, gaps, strict=True):
+    keys = frame.select("item", "rater", "occasion", "submitted_at", "flags").iter_rows()
+    for (item, rater, occasion, at, flags), text, gap in zip(keys, texts, gaps, strict=True):
         answers = _without_gaps(text) if gap else text
-        yield AnswerRow(round, item, rater, occasion, 1, rubric.hash, answers, "{}", at)
+        facts = canonical({"flags": flags}) if flags else "{}"
+        yield AnswerRow(round, item, rater, occasion, 1, rubric.hash, answers, facts, at)
 
 
 def _without_gaps(text: str) -> str:
