@@ -9,8 +9,8 @@ import click
 
 from calibrant.cli.item_view import Line, draw
 from calibrant.cli.rating_form import Form, Stop
-from calibrant.cli.study_call import count, listed, study_command, told
-from calibrant.cli.study_rate import submissions, tell
+from calibrant.cli.study_call import listed, study_command, told
+from calibrant.cli.study_rate import submissions, summed, tell
 from calibrant.cli.terminal import progress
 
 if TYPE_CHECKING:
@@ -123,18 +123,7 @@ def _from_file(study: Study, path: Path, reason: str, style: str) -> None:
             else:
                 done += 1
                 bar(done, None, done)
-    for fault in faults:
-        click.secho(str(fault), err=True, fg="red")
-    bad = len({fault.record for fault in faults})
-    told(
-        style,
-        f"{count(done, 'rating')} corrected" + (f", {count(bad, 'form')} not" if bad else ""),
-        study=study.name,
-        corrected=done,
-        bad=bad,
-    )
-    if faults:
-        raise click.exceptions.Exit(2)
+    summed(style, study, faults, corrected=done)
 
 
 def _correct(study: Study, one: Submission, revision: int, reason: str) -> None:

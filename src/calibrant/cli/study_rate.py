@@ -182,14 +182,21 @@ def _from_file(study: Study, path: Path, style: str) -> None:
                 bar(handed, None, handed)
                 part = []
         handed += _hand_in(study, path, part, faults)
+    summed(style, study, faults, handed_in=handed)
+
+
+def summed(style: str, study: Study, faults: list[Fault], **done: int) -> None:
+    """What became of a file of forms: how many went through, and every fault of the others."""
     for fault in faults:
         click.secho(str(fault), err=True, fg="red")
     bad = len({fault.record for fault in faults})
+    ((how, many),) = done.items()
     told(
         style,
-        f"{count(handed, 'rating')} handed in" + (f", {count(bad, 'form')} not" if bad else ""),
+        f"{count(many, 'rating')} {how.replace('_', ' ')}"
+        + (f", {count(bad, 'form')} not" if bad else ""),
         study=study.name,
-        handed_in=handed,
+        **done,
         bad=bad,
     )
     if faults:

@@ -6,12 +6,9 @@ nothing is unpacked to the disk.
 
 from __future__ import annotations
 
-import lzma
 import os
 import stat
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,23 +16,12 @@ from typing import IO, Protocol
 
 from calibrant.core.errors import SourceError, one_line
 from calibrant.formats.bundle import MANIFEST, is_part
+from calibrant.formats.workbook_guard import BROKEN
 
 MAX_FILES = 12_000
 _LARGE = 64 * 1024 * 1024
 _DENSEST = 400
 """How many times smaller than its content a large packed file may be; studies come to less."""
-BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    NotImplementedError,
-    RuntimeError,
-    EOFError,
-    ValueError,
-    OverflowError,
-)
-"""What the standard library raises at archives that are none."""
 
 
 class Source(Protocol):

@@ -25,7 +25,7 @@ MAX_CELLS = 50_000_000
 """The largest rectangle of cells a sheet may span, empty ones included."""
 _SHARED = "xl/sharedstrings.xml"
 _PLACE = re.compile(r"([A-Za-z]{0,4})([0-9]{0,9})")
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -34,6 +34,7 @@ _BROKEN = (
     RuntimeError,
     EOFError,
     ValueError,
+    OverflowError,
 )
 """What the standard library raises at archives that are none."""
 
@@ -53,7 +54,7 @@ def inspect_workbook(path: Path) -> bool:
         raise
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}") from error
-    except _BROKEN as error:
+    except BROKEN as error:
         raise SourceError(f"{path}: not a readable workbook: {error}") from error
     return guard.has_errors
 

@@ -6,7 +6,7 @@ of ratings. A test walks the register: a verb that nobody has classified fails i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Literal, TypeAlias, TypeVar, cast
@@ -155,8 +155,3 @@ def reason_of(text: str, what: str) -> str:
     if not text.strip():
         raise StudyError(f"{what} needs a few words: say why")
     return text.strip()
-
-
-def facts_of(entry: Entry) -> Mapping[str, Any]:
-    """An entry for reading: its body and its words together."""
-    return {**entry.body, **(entry.words or {})}

@@ -122,11 +122,7 @@ def _status(tx: Reading, session: Session) -> Status:
         next=(),
     )
     advice = _lead_next if "lead" in me.roles else _rater_next
-    return _with_next(found, tuple(advice(tx, session, found)))
-
-
-def _with_next(found: Status, advice: tuple[str, ...]) -> Status:
-    return replace(found, next=advice)
+    return replace(found, next=tuple(advice(tx, session, found)))
 
 
 def _progress(
