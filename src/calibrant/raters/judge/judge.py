@@ -1,0 +1,121 @@
+"""A judge: a model, asked about items by a rubric, its replies read strictly.
+
+It asks and reads; it sends nothing. Who sends, waits and asks again is ``engine.judging``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from calibrant.core.ids import content_hash
+from calibrant.core.item import Item
+from calibrant.core.rubric import Rubric
+from calibrant.ports.chat import Ask, Form, Reply
+from calibrant.raters.checks.run import Checker
+from calibrant.raters.judge.card import JudgeCard, Parameters, Way
+from calibrant.raters.judge.facts import facts_of
+from calibrant.raters.judge.prompt import PROMPT_HASH, Prompter
+from calibrant.raters.judge.questions import Question, questions
+from calibrant.raters.judge.reading import Reading
+from calibrant.raters.judge.reply import READER, read_reply
+
+KEPT = 1024
+"""Items whose measurements are kept at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question about one item, asked once: what is sent, paid for and kept."""
+
+    id: str
+    """The same for the same question to the same judge about the same content."""
+    content: str
+    """Content hash of the item."""
+    item: Item
+    question: Question
+    sample: int
+
+
+class Judge:
+    """One model under one rubric; ``key`` makes fences that nobody can guess."""
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        model: str,
+        *,
+        way: Way = "criterion",
+        parameters: Parameters = Parameters(),
+        key: bytes,
+        told_facts: bool = True,
+    ) -> None:
+        self.rubric, self.model, self.way, self.parameters = rubric, model, way, parameters
+        self.checker = Checker(rubric.item_type, rubric) if told_facts else None
+        self._key = key
+        self._prompter = Prompter(rubric)
+        self._measured: dict[str, Mapping[str, Sequence[str]]] = {}
+
+    @cached_property
+    def card(self) -> JudgeCard:
+        """Who this judge is, as a rater."""
+        return JudgeCard(
+            model=self.model,
+            way=self.way,
+            parameters=self.parameters,
+            item_type=self.rubric.item_type,
+            rubric=self.rubric.name,
+            rubric_hash=self.rubric.hash,
+            prompt=PROMPT_HASH,
+            facts=None if self.checker is None else self.checker.card.hash,
+            reader=READER,
+        )
+
+    def calls(self, item: Item, sample: int = 1) -> list[Call]:
+        """All calls that a rating of the item takes."""
+        content = item.hash
+        return [
+            Call(self._call_id(content, one, sample), content, item, one, sample)
+            for one in questions(self.rubric, item, self.way, sample)
+        ]
+
+    def _call_id(self, content: str, question: Question, sample: int) -> str:
+        asked = (self.card.asked, content, question.id, question.criteria, sample)
+        return content_hash(asked).partition(":")[2][:32]
+
+    def ask(self, call: Call, form: Form = "json_schema") -> Ask:
+        """The request as it is sent."""
+        seed = self.parameters.seed
+        return Ask(
+            model=self.model,
+            messages=self._prompter.messages(
+                call.item, call.question, self.fence(call.content), self._told(call)
+            ),
+            schema=self._prompter.schema(call.question),
+            form=form,
+            temperature=self.parameters.temperature,
+            max_tokens=self.parameters.max_tokens,
+            seed=None if seed is None else seed + call.sample - 1,
+            top_logprobs=self.parameters.top_logprobs,
+        )
+
+    def fence(self, content: str) -> str:
+        """What an item stands between; one for all calls about it, so that servers keep it."""
+        return hmac.new(self._key, content.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def _told(self, call: Call) -> Mapping[str, Sequence[str]]:
+        """Measurements of the item, made once for all calls about it."""
+        if self.checker is None:
+            return {}
+        if call.content not in self._measured:
+            while len(self._measured) >= KEPT:
+                del self._measured[next(iter(self._measured))]
+            self._measured[call.content] = facts_of(self.checker, call.item)
+        return self._measured[call.content]
+
+    def read(self, call: Call, reply: Reply, form: Form) -> Reading:
+        """What a reply says; raises ``Unreadable``."""
+        return read_reply(self.rubric, call.item, call.question, reply, form)
