@@ -4,6 +4,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MODEL := $(VENV)/models/SmolLM2-135M-Instruct.gguf
 FUZZ_CASES ?= 50000
 AREAS ?=
 
@@ -14,9 +15,12 @@ help: ## list what can be done
 
 setup: $(STAMP) ## make the project's own environment in .venv
 
-$(STAMP): pyproject.toml requirements.lock scripts/setup.sh
+$(STAMP): pyproject.toml requirements.lock scripts/setup.sh scripts/model.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $(STAMP)
+
+$(MODEL): | $(STAMP)
+	@sh scripts/model.sh $(VENV)
 
 demo: $(STAMP) ## score the examples, compare their raters, check conversations, begin a study
 	@for name in coaching-conversation smart-action-plan ai-response; do \
@@ -38,7 +42,7 @@ demo: $(STAMP) ## score the examples, compare their raters, check conversations,
 	done
 	@printf '\nGo on with this study: export CALIBRANT_DB=.demo/calibrant.db\n'
 
-test: $(STAMP) lint ## check everything and run all tests
+test: $(STAMP) $(MODEL) lint ## check everything and run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## style, types, and the direction of imports

@@ -37,3 +37,4 @@ echo "setting up $venv (once; about a minute) ..." >&2
   -r requirements.lock
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation -e .
+sh scripts/model.sh "$venv" || true
