@@ -10,11 +10,12 @@ import json
 import logging
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import (
     URL,
@@ -43,6 +44,8 @@ BUSY_MS = 10_000
 """How long SQLite itself waits for a lock before the store tries again."""
 PART = 20_000
 """Rows loaded or fetched at a time."""
+UNKNOWN = 200
+"""Rows from which on it matters how PostgreSQL looks for one of them."""
 CREATING = 0x63616C69
 """The lock of PostgreSQL under which tables are made or changed."""
 _SIGNING = """
@@ -62,6 +65,8 @@ PRAGMAS = (
     "cache_size = -16000",
 )
 _WRITES = "calibrant_writes"
+Among: TypeAlias = Callable[[Column[Any], str], ColumnElement[bool]]
+"""Makes the condition that a column holds one of the texts bound to a name."""
 _numbers = count(1)
 
 
@@ -82,8 +87,12 @@ class Dialect(Protocol):
     def cursor(self, connection: Connection) -> Any:
         """A cursor of the driver, which fetches plain tuples as they are asked for."""
 
-    def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
-        """Whether a column holds one of any number of texts."""
+    @staticmethod
+    def among(column: Column[Any], name: str) -> ColumnElement[bool]:
+        """Whether a column holds one of any number of texts, which are bound to that name."""
+
+    def listed(self, values: Collection[str]) -> Any:
+        """Texts, as they are bound to it."""
 
     def lock_schema(self, connection: Connection) -> None:
         """Keep everybody else from making or changing tables until the transaction ends."""
@@ -102,6 +111,9 @@ class Dialect(Protocol):
 
     def forget(self, engine: Engine) -> None:
         """Let nothing of emptied words stay beside the tables, as far as this can be done."""
+
+    def learn(self, engine: Engine, loaded: Mapping[str, int]) -> None:
+        """Hear of rows that were committed, by table: plans should fit the size of tables."""
 
 
 class Sqlite:
@@ -163,10 +175,15 @@ class Sqlite:
         """Every cursor is one that fetches as it is asked."""
         return connection.connection.cursor()
 
-    def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+    @staticmethod
+    def among(column: Column[Any], name: str) -> ColumnElement[bool]:
         """The texts go as one list, however many they are."""
-        listed = func.json_each(json_list(values)).table_valued("value")
+        listed = func.json_each(bindparam(name, type_=Text)).table_valued("value")
         return column.in_(select(listed.c.value))
+
+    def listed(self, values: Collection[str]) -> str:
+        """As one JSON text."""
+        return json.dumps(list(values))
 
     def lock_schema(self, connection: Connection) -> None:
         """Whoever writes is alone already."""
@@ -199,6 +216,9 @@ class Sqlite:
             finally:
                 raw.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
+    def learn(self, engine: Engine, loaded: Mapping[str, int]) -> None:
+        """It plans by its indices alone, large or small."""
+
 
 class Postgres:
     """A database on a server."""
@@ -207,6 +227,8 @@ class Postgres:
 
     def __init__(self, url: URL) -> None:
         self.url = url.set(drivername="postgresql+psycopg")
+        self._known: Counter[str] = Counter()
+        self._fresh: Counter[str] = Counter()
 
     def engine(self) -> Engine:
         """A few connections, made when they are needed."""
@@ -259,11 +281,16 @@ class Postgres:
         raw: Any = connection.connection.driver_connection
         return raw.cursor(name=f"calibrant_{next(_numbers)}")
 
-    def among(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+    @staticmethod
+    def among(column: Column[Any], name: str) -> ColumnElement[bool]:
         """The texts go as one array, however many they are."""
         from sqlalchemy.dialects.postgresql import ARRAY
 
-        return column == any_(bindparam(None, list(values), type_=ARRAY(Text)))
+        return column == any_(bindparam(name, type_=ARRAY(Text)))
+
+    def listed(self, values: Collection[str]) -> list[str]:
+        """As one array."""
+        return list(values)
 
     def lock_schema(self, connection: Connection) -> None:
         """By a lock of its own, as there may be no table to lock yet."""
@@ -302,6 +329,22 @@ class Postgres:
     def forget(self, engine: Engine) -> None:
         """The server clears old rows away in its own time (VACUUM)."""
 
+    def learn(self, engine: Engine, loaded: Mapping[str, int]) -> None:
+        """Have tables looked at that have doubled since.
+
+        Of a table it has not looked at the server thinks that any few conditions leave one row,
+        so it finds a row by whatever index names its study. It looks by itself once a minute, in
+        which a study can be planned and half rated.
+        """
+        self._fresh.update(loaded)
+        for name in loaded:
+            if self._fresh[name] >= max(UNKNOWN, self._known[name]):
+                self._known[name] += self._fresh.pop(
+                    name, 0
+                )  # another thread may have been quicker
+                with engine.begin() as connection:
+                    connection.exec_driver_sql(f"ANALYZE (SKIP_LOCKED) {name}")
+
 
 def refusal(error: BaseException, table: Table, row: Row) -> StoreError:
     """Why the database did not take a row."""
@@ -309,11 +352,6 @@ def refusal(error: BaseException, table: Table, row: Row) -> StoreError:
     if is_doubled(error):
         return Doubled(f"{what} is there already")
     return StoreError(f"{what} {why_refused(error)}")
-
-
-def json_list(values: Collection[str]) -> str:
-    """Texts as one JSON text."""
-    return json.dumps(list(values))
 
 
 @cache

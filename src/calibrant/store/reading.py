@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
-from typing import Any, TypeVar
+from functools import cache, lru_cache, partial
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
     Connection,
     Select,
@@ -38,9 +37,11 @@ from calibrant.core.study import (
 )
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema
-from calibrant.store.dialect import PART, Dialect
+from calibrant.store.dialect import PART, Among, Dialect
 
 R = TypeVar("R")
+Asked: TypeAlias = Mapping[str, Any] | None
+"""What is bound to the names in a statement."""
 KEY = ("study", "round", "item", "rater", "occasion")
 """What names an assignment, a draft, and a rating's revisions."""
 _BATCH = 1000
@@ -103,11 +104,14 @@ class SqlReading:
 
     def items(self, study: int, ids: Collection[str] | None = None) -> Iterator[ItemRecord]:
         """These items, or all, by position; read as they are asked for."""
-        table = schema.item
-        wanted = select(table).where(table.c.study == study)
-        if ids is not None:
-            wanted = wanted.where(self.among(table.c.id, ids))
-        return self._stream(wanted.order_by(table.c.position), rows.item_record)
+        asked: dict[str, Any] = {"study": study}
+        if ids is None:
+            return self._stream(_of_study(schema.item, "position"), rows.item_record, asked)
+        asked |= {"ids": self.listed(ids)}
+        wanted = _some_items(self._dialect.among)
+        if len(ids) <= _BATCH:  # a cursor of its own would take longer than they do
+            return iter(self._all(wanted, rows.item_record, asked))
+        return self._stream(wanted, rows.item_record, asked)
 
     def item_keys(self, study: int) -> list[tuple[str, str]]:
         """Id and hash of every item, by position."""
@@ -127,15 +131,12 @@ class SqlReading:
 
     def members(self, study: int) -> list[Member]:
         """Everybody, in the order of joining."""
-        table = schema.member
-        wanted = select(table).where(table.c.study == study)
-        return self._all(wanted.order_by(table.c.position, table.c.name), rows.member_record)
+        wanted = _of_study(schema.member, "position", "name")
+        return self._all(wanted, rows.member_record, {"study": study})
 
     def rounds(self, study: int) -> list[Round]:
         """All rounds, by number."""
-        table = schema.round
-        wanted = select(table).where(table.c.study == study).order_by(table.c.number)
-        return self._all(wanted, rows.round_record)
+        return self._all(_of_study(schema.round, "number"), rows.round_record, {"study": study})
 
     def assignment(self, study: int, key: Key) -> Assignment | None:
         """One assignment."""
@@ -180,9 +181,8 @@ class SqlReading:
 
     def drafts(self, study: int, rater: str) -> list[Draft]:
         """All that a rater has saved and not handed in."""
-        table = schema.draft
-        wanted = select(table).where(table.c.study == study, table.c.rater == _asked(rater))
-        return self._all(wanted.order_by(*schema.key_columns(table)), rows.draft_record)
+        asked = {"study": study, "rater": _asked(rater)}
+        return self._all(_drafts_of(), rows.draft_record, asked)
 
     def rating(self, study: int, key: Key) -> Rating | None:
         """The revision that counts."""
@@ -196,10 +196,8 @@ class SqlReading:
 
     def ratings_by_request(self, study: int, requests: Collection[str]) -> list[Rating]:
         """What these acts of handing in became, as far as they came to anything."""
-        table = schema.rating
-        wanted = select(table).where(table.c.study == study)
-        wanted = wanted.where(self.among(table.c.request, requests))
-        return self._all(wanted, rows.rating_record)
+        asked = {"study": study, "requests": self.listed(requests)}
+        return self._all(_by_requests(self._dialect.among), rows.rating_record, asked)
 
     def ratings(
         self,
@@ -248,40 +246,46 @@ class SqlReading:
         after: int = 0,
     ) -> Iterator[Entry]:
         """Entries in the order of happening."""
-        table = schema.journal
-        wanted = select(table).where(table.c.study == study, table.c.number > after)
-        if kinds is not None:
-            wanted = wanted.where(table.c.kind.in_(sorted({_asked(kind) for kind in kinds})))
-        wanted = _only(wanted, table, item=item)
-        return self._stream(wanted.order_by(table.c.number), rows.entry_record)
+        some = None if kinds is None else tuple(sorted({_asked(kind) for kind in kinds}))
+        wanted = _entries(some, of_item=item is not None)
+        asked = {"study": study, "item": _asked(item or "")}
+        full = True
+        while full:  # most are a few: numbers go on where a cursor would have to be kept
+            self._look()
+            part = self._all(wanted, rows.entry_record, asked | {"after": after})
+            yield from part
+            full = len(part) == _BATCH
+            after = part[-1].number if full else after
 
-    def among(self, column: Column[Any], names: Collection[str]) -> ColumnElement[bool]:
-        """Whether a column holds one of these; those that cannot be kept are not asked for."""
-        known = sorted({name for name in names if _asked(name) == name})
-        return self._dialect.among(column, known)
+    def listed(self, names: Collection[str]) -> Any:
+        """Names as statements ask for any of them; those that cannot be kept are left out."""
+        return self._dialect.listed(sorted({name for name in names if _asked(name) == name}))
 
-    def _all(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> list[R]:
-        return [record(tuple(row)) for row in self._connection.execute(wanted)]
+    def _all(
+        self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
+    ) -> list[R]:
+        return [record(tuple(row)) for row in self._connection.execute(wanted, asked)]
 
     def _one(
-        self,
-        wanted: Select[Any],
-        record: Callable[[rows.Row], R],
-        asked: Mapping[str, Any] | None = None,
+        self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
     ) -> R | None:
         row = self._connection.execute(wanted, asked).first()
         return None if row is None else record(tuple(row))
 
-    def _stream(self, wanted: Select[Any], record: Callable[[rows.Row], R]) -> Iterator[R]:
-        for part in self._parts(wanted, _BATCH):
+    def _stream(
+        self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
+    ) -> Iterator[R]:
+        for part in self._parts(wanted, _BATCH, asked):
             for row in part:
                 yield record(row)
 
-    def _parts(self, wanted: Select[Any], size: int) -> Iterator[Sequence[rows.Row]]:
+    def _parts(
+        self, wanted: Select[Any], size: int, asked: Asked = None
+    ) -> Iterator[Sequence[rows.Row]]:
         """Rows a part at a time; the database keeps the rest until it is asked for."""
         self._look()
         options = {"stream_results": True, "max_row_buffer": size}
-        result = self._connection.execute(wanted, execution_options=options)
+        result = self._connection.execute(wanted, asked, execution_options=options)
         self._streams.append(result)
         for part in result.partitions(size):
             yield part
@@ -306,6 +310,27 @@ def bound(study: int, key: Key) -> dict[str, Any]:
 
 
 @cache
+def _of_study(table: Table, *order: str) -> Select[Any]:
+    wanted = select(table).where(table.c.study == bindparam("study"))
+    return wanted.order_by(*(table.c[name] for name in order))
+
+
+@cache
+def _some_items(among: Among) -> Select[Any]:
+    """Items by id, then put in order: SQLite would walk through all of them in that order."""
+    table = schema.item
+    these = (table.c.study == bindparam("study"), among(table.c.id, "ids"))
+    return select(table).where(*these).order_by(table.c.position + 0)
+
+
+@cache
+def _drafts_of() -> Select[Any]:
+    table = schema.draft
+    these = (table.c.study == bindparam("study"), table.c.rater == bindparam("rater"))
+    return select(table).where(*these).order_by(*schema.key_columns(table))
+
+
+@cache
 def _select_at(table: Table) -> Select[Any]:
     return select(table).where(at(table))
 
@@ -320,6 +345,26 @@ def _by_request() -> Select[Any]:
     table = schema.rating
     this = (table.c.study == bindparam("study"), table.c.request == bindparam("request"))
     return select(table).where(*this)
+
+
+@lru_cache(maxsize=100)
+def _entries(kinds: tuple[str, ...] | None, *, of_item: bool) -> Select[Any]:
+    """The next entries of these kinds after a number."""
+    table = schema.journal
+    wanted = select(table).where(table.c.study == bindparam("study"))
+    wanted = wanted.where(table.c.number > bindparam("after"))
+    if kinds is not None:
+        wanted = wanted.where(table.c.kind.in_(kinds))
+    if of_item:
+        wanted = wanted.where(table.c.item == bindparam("item"))
+    return wanted.order_by(table.c.number).limit(_BATCH)
+
+
+@cache
+def _by_requests(among: Among) -> Select[Any]:
+    table = schema.rating
+    these = (table.c.study == bindparam("study"), among(table.c.request, "requests"))
+    return select(table).where(*these)
 
 
 def _counts(table: Table) -> ColumnElement[bool]:

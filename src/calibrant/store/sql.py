@@ -71,25 +71,23 @@ class SqlStore:
         what lasts raises ``StoreError`` with a sentence on what to do. An act leaves its name, so
         that one whose commit was not heard of, because the connection broke, is not done twice.
         """
-        redacted = False
+        writing: SqlWriting | None = None
         name, came_to = secrets.token_hex(16), list[T]()
 
         def act(connection: Connection) -> T:
-            nonlocal redacted
+            nonlocal writing
             if not self.dialect.sign(connection, name):
                 return came_to[-1]
             writing = SqlWriting(connection, self.dialect)
             try:
                 came_to.append(work(writing))
             finally:
-                redacted = writing.redacted
                 writing.end()
             return came_to[-1]
 
         result = self.run(act, write=True)
-        if redacted:
-            with contextlib.suppress(*self._errors), self._turn:
-                self.dialect.forget(self.engine)
+        if writing is not None:
+            self._tidy(writing)
         return result
 
     def run(
@@ -124,6 +122,13 @@ class SqlStore:
         """Let go of it; what is in memory is gone."""
         self._closed = True
         self.engine.dispose()
+
+    def _tidy(self, done: SqlWriting) -> None:
+        """What is better done after a commit; nothing is lost where it fails."""
+        with contextlib.suppress(*self._errors), self._turn:
+            if done.redacted:
+                self.dialect.forget(self.engine)
+            self.dialect.learn(self.engine, done.loaded)
 
     def _once(self, act: Callable[[Connection], T], write: bool) -> T:
         connection = self.engine.connect()

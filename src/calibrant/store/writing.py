@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -10,6 +11,8 @@ from itertools import product
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
+    Connection,
     Integer,
     Select,
     Table,
@@ -40,8 +43,8 @@ from calibrant.core.study import (
 )
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema
-from calibrant.store.dialect import refusal
-from calibrant.store.reading import SqlReading, at, bound
+from calibrant.store.dialect import Among, Dialect, refusal
+from calibrant.store.reading import KEY, SqlReading, at, bound
 from calibrant.store.rows import answer_row
 from calibrant.store.trouble import driver_error, is_refused_row
 
@@ -52,8 +55,12 @@ class SqlWriting(SqlReading):
     A record that is refused leaves the transaction as it was before it, so work may go on.
     """
 
-    redacted = False
-    """Whether words were emptied."""
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        super().__init__(connection, dialect)
+        self.redacted = False
+        """Whether words were emptied."""
+        self.loaded: Counter[str] = Counter()
+        """How many rows were added, by table."""
 
     def add_study(self, record: StudyRecord) -> int:
         """A study of a name that is free; its number."""
@@ -153,17 +160,12 @@ class SqlWriting(SqlReading):
         return None if row is None else rows.assignment_record(tuple(row))
 
     def hold_assignments(self, study: int, keys: Collection[Key]) -> list[Assignment]:
-        """Those of these that there are, locked in the order of their keys."""
-        table = schema.assignment
-        wanted = set(keys)
-        found: list[Assignment] = []
-        for number, rater in sorted({(key.round, key.rater) for key in wanted}):
-            items = {key.item for key in wanted if (key.round, key.rater) == (number, rater)}
-            these = (table.c.study == study, table.c.round == number, table.c.rater == rater)
-            asked = select(table).where(*these, self.among(table.c.item, items))
-            asked = asked.order_by(table.c.item, table.c.occasion).with_for_update()
-            found += self._all(asked, rows.assignment_record)
-        return [one for one in found if one.key in wanted]
+        """Those of these that there are, locked by round, rater, occasion and item."""
+        held = _held_together(self._dialect.among)
+        found = [
+            self._all(held, rows.assignment_record, some) for some in self._together(study, keys)
+        ]
+        return [one for some in found for one in some]
 
     def lease(
         self,
@@ -191,9 +193,9 @@ class SqlWriting(SqlReading):
                 some = asked | {"number": number, "most": limit - len(held)}
                 found = self._connection.execute(wanted, some)
                 held += [rows.assignment_record(tuple(row)) for row in found]
-        if held:
-            taken = [bound(study, one.key) | {"_token": token, "_until": until} for one in held]
-            self._connection.execute(_leasing(), taken)
+        leasing = _leasing(self._dialect.among)
+        for some in self._together(study, [one.key for one in held]):
+            self._connection.execute(leasing, some | {"_token": token, "_until": until})
         return [replace(one, lease=token, leased_until=until) for one in held]
 
     def release(self, study: int, key: Key, token: str) -> bool:
@@ -209,9 +211,12 @@ class SqlWriting(SqlReading):
         """Mark assignments, ending their leases and raising their versions; how many."""
         if not keys:
             return 0
-        each = [bound(study, key) | {"_state": state} for key in sorted(set(keys))]
+        marking = _marking(self._dialect.among)
         with self._whole(), self._telling(schema.assignment, ()):
-            return int(self._connection.execute(_marking(), each).rowcount)
+            return sum(
+                self._connection.execute(marking, some | {"_state": state}).rowcount
+                for some in self._together(study, keys)
+            )
 
     def save_draft(self, study: int, draft: Draft) -> None:
         """Keep a draft in the place of the one before, and its version as the assignment's."""
@@ -263,6 +268,16 @@ class SqlWriting(SqlReading):
         numbered = enumerate(entries, last + 1)
         self._load(table, (rows.entry_row(study, number, entry) for number, entry in numbered))
 
+    def _together(self, study: int, keys: Collection[Key]) -> Iterator[dict[str, Any]]:
+        """Keys as statements ask for them: of a round, a rater and an occasion all at once."""
+        alike: defaultdict[tuple[int, str, int], list[Key]] = defaultdict(list)
+        for key in keys:
+            alike[key.round, key.rater, key.occasion].append(key)
+        for same in sorted(alike):
+            asked = bound(study, alike[same][0])
+            del asked["_item"]
+            yield asked | {"_items": self.listed([key.item for key in alike[same]])}
+
     def _lock(self, study: int) -> None:
         """Let nobody else number anything in this study until the transaction ends."""
         table = schema.study
@@ -272,7 +287,9 @@ class SqlWriting(SqlReading):
 
     def _load(self, table: Table, rows: Iterable[rows.Row]) -> int:
         with self._whole():
-            return self._dialect.load(self._connection, table, rows)
+            count = self._dialect.load(self._connection, table, rows)
+        self.loaded[table.name] += count
+        return count
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
@@ -335,6 +352,19 @@ def _held_assignment() -> Select[Any]:
     return select(schema.assignment).where(at(schema.assignment)).with_for_update()
 
 
+def _at_all(among: Among) -> list[ColumnElement[bool]]:
+    """The assignments of keys that are asked for together."""
+    table = schema.assignment
+    same = [table.c[name] == bindparam(f"_{name}") for name in KEY if name != "item"]
+    return [*same, among(table.c.item, "_items")]
+
+
+@cache
+def _held_together(among: Among) -> Select[Any]:
+    table = schema.assignment
+    return select(table).where(*_at_all(among)).order_by(table.c.item).with_for_update()
+
+
 @cache
 def _takeable(which: str, *, keyed: bool) -> Select[Any]:
     """Open assignments of a round: those a token holds, or those that nobody else does.
@@ -361,18 +391,17 @@ def _takeable(which: str, *, keyed: bool) -> Select[Any]:
 
 
 @cache
-def _leasing() -> Update:
-    table = schema.assignment
+def _leasing(among: Among) -> Update:
     values: dict[str, Any] = {"lease": bindparam("_token"), "leased_until": bindparam("_until")}
-    return update(table).where(at(table)).values(values)
+    return update(schema.assignment).where(*_at_all(among)).values(values)
 
 
 @cache
-def _marking() -> Update:
+def _marking(among: Among) -> Update:
     table = schema.assignment
     values: dict[str, Any] = {
         "lease": None,
         "leased_until": None,
         "version": table.c.version + 1,
     }
-    return update(table).where(at(table)).values(state=bindparam("_state"), **values)
+    return update(table).where(*_at_all(among)).values(state=bindparam("_state"), **values)
