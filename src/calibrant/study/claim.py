@@ -11,10 +11,9 @@ from calibrant.core.acceptance import FIELDS
 from calibrant.core.errors import Stale, StudyError
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
-from calibrant.core.study import Assignment, Draft, Key, time_text
+from calibrant.core.study import Assignment, Draft, Key, Round, time_text
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.intake import item_in
-from calibrant.study.read_ahead import ReadAhead
+from calibrant.study.intake import words_of
 from calibrant.study.session import (
     Session,
     current_rubric,
@@ -104,12 +103,13 @@ def claim(session: Session, *, token: str, limit: int = 1, key: Key | None = Non
             key=key,
         )
         rounds = {one.number: one for one in tx.rounds(session.number)}
-        for number in {one.key.round for one in leased}:
-            need_acknowledged(tx, session, rubric_of(tx, rounds[number].rubric))
+        rubrics = {one: rubric_of(tx, rounds[one].rubric) for one in {a.key.round for a in leased}}
+        for rubric in rubrics.values():
+            need_acknowledged(tx, session, rubric)
         drafts = {one.key: one.body for one in tx.drafts(session.number, session.actor)}
-        desk = ReadAhead.of(tx, session.number, [one.key for one in leased])
+        kept = {one.id: one for one in tx.items(session.number, {a.key.item for a in leased})}
         return [
-            _task(desk, session, one, rubric_of(tx, rounds[one.key.round].rubric), drafts)
+            _task(one, words_of(kept[one.key.item]), rubrics[one.key.round], drafts)
             for one in leased
         ]
 
@@ -117,16 +117,12 @@ def claim(session: Session, *, token: str, limit: int = 1, key: Key | None = Non
 
 
 def _task(
-    tx: Reading,
-    session: Session,
-    held: Assignment,
-    rubric: Rubric,
-    drafts: Mapping[Key, Mapping[str, Any]],
+    held: Assignment, item: Item, rubric: Rubric, drafts: Mapping[Key, Mapping[str, Any]]
 ) -> Task:
     assert held.lease is not None and held.leased_until is not None
     return Task(
         held.key,
-        item_in(tx, session, held.key.item),
+        item,
         rubric,
         held.lease,
         held.leased_until,
@@ -179,12 +175,13 @@ def own_assignment(tx: Writing, session: Session, key: Key) -> Assignment:
     return found
 
 
-def need_open(tx: Writing, session: Session, key: Key) -> None:
-    """The round of an assignment is open and stays so meanwhile; raises ``StudyError``."""
+def need_open(tx: Writing, session: Session, key: Key) -> Round:
+    """The round of an assignment, open and kept so meanwhile; raises ``StudyError``."""
     held = tx.hold_round(session.number, key.round)
-    state = "gone" if held is None else held.state
-    if state != "open":
+    if held is None or held.state != "open":
+        state = "gone" if held is None else held.state
         raise StudyError(f"round {key.round} is {state}: nothing can be handed in")
+    return held
 
 
 def need_fresh(
@@ -207,8 +204,9 @@ def need_fresh(
             f"this page shows version {version} of item {held.key.item!r}; by now there is version "
             f"{held.version}, {since}: load it again, and hand in once more"
         )
-    over = held.leased_until is None or held.leased_until <= session.now()
-    if token is not None and held.lease not in (None, token) and not over:
+    if token is None or held.lease in (None, token) or held.leased_until is None:
+        return
+    if held.leased_until > session.now():
         raise Stale(
             f"item {held.key.item!r} is open in another place until {held.leased_until}: go on "
             "there, or wait until then"

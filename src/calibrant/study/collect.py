@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cache, lru_cache, partial
+from typing import Any, TypeAlias, TypeVar
 
 from calibrant.core.acceptance import Accepted, accept
 from calibrant.core.errors import Doubled, RecordError, Stale, StudyError
 from calibrant.core.ids import content_hash
 from calibrant.core.item import Item
+from calibrant.core.rating import RaterKind
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import Entry, Key, Rating
 from calibrant.ports.store import Reading, Writing
@@ -23,9 +25,10 @@ from calibrant.study.claim import (
 from calibrant.study.flags import flags_in
 from calibrant.study.intake import item_in, item_kept
 from calibrant.study.read_ahead import ReadAhead
-from calibrant.study.session import Session, member_named, round_numbered, rubric_of, verb
+from calibrant.study.session import Session, member_named, rubric_of, verb
 
 T = TypeVar("T")
+Terms: TypeAlias = tuple[Rubric, RaterKind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +68,14 @@ def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rat
             [one.key for one in submissions],
             [_request(session, one) for one in submissions],
         )
+        terms = cache(partial(_terms, desk, session))
         for one in submissions:
             known = _handed_in(desk, session, one)
             if known is not None:
                 outcomes.append(known)
                 continue
             try:
-                rating, entries = _first(desk, session, one)
+                rating, entries = _first(desk, session, one, terms)
             except RecordError as error:
                 outcomes.append(error)
                 continue
@@ -108,12 +112,19 @@ def _handed_in(tx: Writing, session: Session, submission: Submission) -> Rating 
 
 def _request(session: Session, submission: Submission) -> str:
     """The name of an act of handing in as it is kept: everybody's are their own."""
-    return content_hash([session.actor, submission.request])
+    return _own_name(session.actor, submission.request)
 
 
-def _first(tx: Writing, session: Session, submission: Submission) -> tuple[Rating, list[Entry]]:
+@lru_cache(maxsize=1_000)  # each is asked for three times, one after the other
+def _own_name(actor: str, request: str) -> str:
+    return content_hash([actor, request])
+
+
+def _first(
+    tx: Writing, session: Session, submission: Submission, terms: Callable[[str], Terms]
+) -> tuple[Rating, list[Entry]]:
     held = own_assignment(tx, session, submission.key)
-    need_open(tx, session, submission.key)
+    round = need_open(tx, session, submission.key)
     if held.state == "done":
         latest = tx.rating(session.number, held.key)
         since = "" if latest is None else f", {_since(tx, session, submission, latest)}"
@@ -126,7 +137,7 @@ def _first(tx: Writing, session: Session, submission: Submission) -> tuple[Ratin
         token=submission.lease,
         form=submission.form,
     )
-    return _rating(tx, session, submission, revision=1)
+    return _rating(tx, session, submission, terms(round.rubric), revision=1)
 
 
 def _since(tx: Reading, session: Session, submission: Submission, latest: Rating) -> str:
@@ -149,7 +160,7 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
         known = _handed_in(tx, session, submission)
         if known is not None:
             return known
-        need_open(tx, session, submission.key)
+        round = need_open(tx, session, submission.key)
         latest = tx.rating(session.number, submission.key)
         if latest is None:
             raise StudyError("there is no rating to correct: hand one in")
@@ -158,7 +169,8 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
                 f"this corrects revision {revision}; by now there is revision {latest.revision}, "
                 f"{_since(tx, session, submission, latest)}: look at it first"
             )
-        rating, entries = _rating(tx, session, submission, revision=revision + 1)
+        terms = _terms(tx, session, round.rubric)
+        rating, entries = _rating(tx, session, submission, terms, revision=revision + 1)
         tx.add_ratings(session.number, [rating])
         changed = [
             name for name in rating.answers if rating.answers[name] != latest.answers.get(name)
@@ -176,15 +188,20 @@ def correct(session: Session, submission: Submission, *, revision: int, reason: 
     return _once_more(session, work)
 
 
+def _terms(tx: Reading, session: Session, rubric: str) -> Terms:
+    """How forms of the actor are read: by a rubric they have acknowledged, as what they are."""
+    read = rubric_of(tx, rubric)
+    need_acknowledged(tx, session, read)
+    return read, member_named(tx, session, session.actor).kind
+
+
 def _rating(
-    tx: Reading, session: Session, submission: Submission, *, revision: int
+    tx: Reading, session: Session, submission: Submission, terms: Terms, *, revision: int
 ) -> tuple[Rating, list[Entry]]:
     """The rating that a form becomes, and the entries it gives rise to."""
     key = submission.key
-    rubric = rubric_of(tx, round_numbered(tx, session, key.round).rubric)
-    need_acknowledged(tx, session, rubric)
+    rubric, kind = terms
     item, content = item_kept(tx, session, key.item)
-    kind = member_named(tx, session, session.actor).kind
     form = accept(rubric, item, kind, submission.form)
     rating = Rating(
         key=key,

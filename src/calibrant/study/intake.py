@@ -98,9 +98,14 @@ def item_kept(tx: Reading, session: Session, id: str) -> tuple[Item, str]:
     record = tx.item(session.number, id)
     if record is None:
         raise StudyError(f"study {session.name!r} has no item {id!r}")
+    return words_of(record), record.hash
+
+
+def words_of(record: ItemRecord) -> Item:
+    """An item as it is read; raises ``StudyError`` where its words are gone."""
     if record.content is None:
-        raise StudyError(f"item {id!r} has been redacted: its words are gone")
-    return item_of(record.kind, record.id, record.content), record.hash  # type: ignore[arg-type]
+        raise StudyError(f"item {record.id!r} has been redacted: its words are gone")
+    return item_of(record.kind, record.id, record.content)  # type: ignore[arg-type]
 
 
 def redacted(tx: Reading, session: Session) -> frozenset[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, cast
 
-from calibrant.core.study import Assignment, Entry, ItemRecord, Key, Member, Rating, Round
+from calibrant.core.study import Assignment, ItemRecord, Key, Member, Rating, Round
 from calibrant.ports.store import Writing
 
 
@@ -21,15 +21,13 @@ class ReadAhead:
         self._tx = tx
         self._members = tx.members(study)
         self._held = {number: tx.hold_round(study, number) for number in {k.round for k in keys}}
-        self._rounds = tx.rounds(study)
         self._assignments = {one.key: one for one in tx.hold_assignments(study, keys)}
         self._items = {one.id: one for one in tx.items(study, {key.item for key in keys})}
         self._requests = {one.request: one for one in tx.ratings_by_request(study, requests)}
-        self._journals: dict[tuple[str, ...], list[Entry]] = {}
 
     @classmethod
     def of(
-        cls, tx: Writing, study: int, keys: Collection[Key], requests: Collection[str] = ()
+        cls, tx: Writing, study: int, keys: Collection[Key], requests: Collection[str]
     ) -> Writing:
         """The transaction for whoever works off a batch in it."""
         return cast("Writing", cls(tx, study, keys, requests) if keys else tx)
@@ -40,10 +38,6 @@ class ReadAhead:
     def members(self, study: int) -> list[Member]:
         """As read."""
         return self._members
-
-    def rounds(self, study: int) -> list[Round]:
-        """As read."""
-        return self._rounds
 
     def hold_round(self, study: int, number: int) -> Round | None:
         """Held already."""
@@ -60,19 +54,3 @@ class ReadAhead:
     def rating_by_request(self, study: int, request: str) -> Rating | None:
         """As read."""
         return self._requests.get(request)
-
-    def journal(
-        self,
-        study: int,
-        *,
-        kinds: Collection[str] | None = None,
-        item: str | None = None,
-        after: int = 0,
-    ) -> Iterator[Entry]:
-        """Entries of some kinds are read once; anything else is asked for as usual."""
-        if kinds is None or item is not None or after:
-            return self._tx.journal(study, kinds=kinds, item=item, after=after)
-        wanted = tuple(sorted(kinds))
-        if wanted not in self._journals:
-            self._journals[wanted] = list(self._tx.journal(study, kinds=wanted))
-        return iter(self._journals[wanted])
