@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibrant import RecordError, Rubric, load_rubric
-from calibrant.core.acceptance import FIELDS, Accepted, accept
+from calibrant.core.acceptance import FIELDS, MAX_REPLY, Accepted, accept
 from calibrant.core.item import Action, Conversation, Exchange, Item, Plan, Profile, Response
 from calibrant.core.rating import RATER_KINDS, RaterKind
 
@@ -96,6 +96,7 @@ def test_facts_are_names_and_numbers(plans: Rubric) -> None:
         "sitting": {"id": "monday-1", "position": 3},
         "shown": ["filler_words", CARD],
         "measured": {"seconds": 1.5, "tokens_in": 812},
+        "probabilities": {"realism": {"1": 0.25, "5": 0.75}, "clarity": {"2": 1.0}},
     }
     found = accept(plans, PLAN, "LLM", filled(plans, **facts))
     assert {name: found.facts[name] for name in facts} == facts
@@ -123,10 +124,35 @@ def test_facts_are_names_and_numbers(plans: Rubric) -> None:
         ("measured", {"seconds": True}),
         ("measured", {"seconds": float("inf")}),
         ("measured", {"tokens": 10**5000}),
+        ("probabilities", ["Mr Smith"]),
+        ("probabilities", {"realism": "Mr Smith"}),
+        ("probabilities", {"realism": {"Mr Smith": 0.5}}),
+        ("probabilities", {"realism": {"6": 0.5}}),
+        ("probabilities", {"realism": {"5": "Mr Smith"}}),
+        ("probabilities", {"realism": {"5": 1.5}}),
+        ("probabilities", {"realism": {"5": -0.5}}),
+        ("probabilities", {"realism": {"5": float("nan")}}),
+        ("probabilities", {"realism": {"5": True}}),
+        ("probabilities", {"realism": {"4": 0.75, "5": 0.75}}),
+        ("probabilities", {"realism": {"NA": 0.5}}),
     ],
 )
 def test_no_words_are_kept_as_facts(plans: Rubric, field: str, bad: Any) -> None:
     assert field in faults(plans, PLAN, filled(plans, **{field: bad}))
+
+
+def test_probabilities_may_be_of_na_where_na_is_an_answer(coaching: Rubric) -> None:
+    told = {"CQ9": {"YES": 0.25, "NO": 0.25, "NA": 0.5}}
+    found = accept(coaching, TALK, "LLM", filled(coaching, probabilities=told))
+    assert found.facts["probabilities"] == told
+
+
+def test_a_judges_replies_may_be_long_and_nobody_elses(plans: Rubric) -> None:
+    form = filled(plans, reply="x" * MAX_REPLY)
+    assert len(accept(plans, PLAN, "LLM", form).words["reply"]) == MAX_REPLY
+    assert "at most 20,000 characters" in faults(plans, PLAN, form)
+    longer = filled(plans, reply="x" * (MAX_REPLY + 1))
+    assert "at most 1,000,000 characters" in faults(plans, PLAN, longer, "LLM")
 
 
 def test_sub_questions_and_tags_are_closed_too(responses: Rubric, coaching: Rubric) -> None:
@@ -163,6 +189,7 @@ json_values = st.recursive(
 @example(form={"notes": {"realism": 7}}, whole=True, kind="HUMAN")
 @example(form={"sub_answers": {"realism": "x"}}, whole=True, kind="HUMAN")
 @example(form={"sitting": float("nan")}, whole=True, kind="HUMAN")
+@example(form={"probabilities": {"realism": {"5": [1]}}}, whole=True, kind="LLM")
 def test_anything_handed_in_is_accepted_or_told_to_be_wrong(
     form: dict[str, Any], whole: bool, kind: RaterKind
 ) -> None:

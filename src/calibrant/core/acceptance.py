@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from calibrant.core.answer import ERROR, NA, Abstained, Given, NotApplicable
@@ -26,16 +27,20 @@ from calibrant.core.rubric import Rubric
 
 FIELDS = (
     "answers", "flags", "notes", "note", "evidence", "borderline", "tags", "sub_answers",
-    "edge_case", "review", "reasons", "sitting", "shown", "reply", "measured",
+    "edge_case", "review", "reasons", "sitting", "shown", "reply", "measured", "probabilities",
 )  # fmt: skip
 """What a form may hold. ``note`` is on the whole item, ``notes`` are by criterion."""
 MAX_TEXT = 20_000
+MAX_REPLY = 1_000_000
+"""Of what a judge said, word for word: the replies to all its calls about an item."""
 MAX_FACTS = 200
 """Checks shown with an item, or numbers measured on a reply, at most."""
 _SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SHORT_RULE = "a short name: up to 64 letters, digits, - and _"
 _CARD = re.compile(rf"{TAG}:[0-9a-f]{{64}}", re.ASCII)
 _LARGEST = 2**53
+_ROUNDING = 1e-6
+"""By so much may probabilities that were rounded come to more than one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +79,7 @@ class _Door:
 
     def __init__(self, rubric: Rubric, item: Item, kind: RaterKind) -> None:
         self.rubric, self.item, self.kind = rubric, item, kind
+        self.texts = Texts(item)
         self.faults: list[Fault] = []
         self.reasons: dict[str, str] = {}
         """Made by code: no words of anybody, so that they outlast a redaction."""
@@ -98,7 +104,9 @@ class _Door:
         tags = dict(self._tags(form))
         subs = dict(self._sub_answers(form))
         words: dict[str, Any] = {
-            name: self._text(form[name], name) for name in ("note", "reply") if form.get(name)
+            name: self._text(form[name], name, self._most(name))
+            for name in ("note", "reply")
+            if form.get(name)
         }
         raised = {
             name: self._text(form[name], name) for name in ("edge_case", "review") if form.get(name)
@@ -106,7 +114,7 @@ class _Door:
         told = {
             name: self._text(text, f"reasons.{name}") for name, text in self._named(form, "reasons")
         }
-        plain = dict(self._plain(form))
+        plain = dict(self._plain(form)) | {"probabilities": dict(self._probabilities(form))}
         if self.faults:
             raise RecordError(self.faults)
         facts = {
@@ -203,12 +211,8 @@ class _Door:
 
     def _flag_quotes(self, flag: RedFlag, entry: Mapping[str, Any], place: str) -> tuple[str, ...]:
         quotes = self._quotes(entry.get("evidence") or (), f"{place}.evidence")
-        if not quotes:
-            self.fault(f"{flag.id} needs the words that carry it", place, "quote the item")
-        elif flag.evidence == "item_and_profile":
-            for role, what in (("action", "an action"), ("profile", "the profile")):
-                if not any(self._stands(quote, role) for quote in quotes):
-                    self.fault(f"{flag.id} needs a quotation from {what} too", place)
+        for lack, hint in self.texts.lacks(flag, quotes):
+            self.fault(f"{flag.id} {lack}", place, hint)
         return tuple(quotes)
 
     def _quotes(self, given: Any, place: str) -> list[str]:
@@ -219,17 +223,9 @@ class _Door:
         if len(found) < len(texts):
             self.fault("a quotation is a text that is not empty", place)
         for quote in found:
-            if not self._stands(quote):
+            if not self.texts.hold(quote):
                 self.fault(f"{quote[:60]!r} does not stand in the item", place, "quote it as it is")
         return found
-
-    def _stands(self, quote: str, role: Role | str | None = None) -> bool:
-        wanted = one_space(quote)
-        return any(
-            wanted in one_space(part.text)
-            for part in parts_of(self.item)
-            if role is None or part.role == role
-        )
 
     # -- what stands beside answers
 
@@ -288,6 +284,15 @@ class _Door:
                 self.fault("must be a number", f"measured.{name}")
         return dict(given)
 
+    def _probabilities(self, form: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, float]]]:
+        """How sure a judge was of each answer, by criterion."""
+        for name, given in self._named(form, "probabilities"):
+            wrong = no_probabilities(self.rubric, self.rubric.criterion(name), given)
+            if wrong:
+                self.fault(wrong, f"probabilities.{name}")
+            else:
+                yield name, {str(value): float(share) for value, share in given.items()}
+
     def _mapping(self, form: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         value = form.get(name)
         if value is None or isinstance(value, Mapping):
@@ -341,23 +346,76 @@ class _Door:
             yield name, read
 
     def _sub_answer(self, question: SubQuestion, text: str, place: str) -> str:
-        match question.answer:
-            case "yes_no" if text.strip().upper() not in ("YES", "NO"):
-                self.fault(f"{text[:40]!r} is neither YES nor NO", place)
-            case "yes_no":
-                return text.strip().upper()
-            case "date":
-                try:
-                    date.fromisoformat(text.strip())
-                except ValueError:
-                    self.fault(f"{text[:40]!r} is no day such as 2026-02-28", place)
-        return text.strip()
+        wrong = no_sub_answer(question, text)
+        if wrong:
+            self.fault(wrong, place)
+        return text.strip().upper() if question.answer == "yes_no" else text.strip()
 
-    def _text(self, raw: Any, place: str) -> str:
-        if not isinstance(raw, str) or len(raw) > MAX_TEXT:
-            self.fault(f"must be a text of at most {MAX_TEXT:,} characters", place)
+    def _most(self, name: str) -> int:
+        return MAX_REPLY if name == "reply" and self.kind == "LLM" else MAX_TEXT
+
+    def _text(self, raw: Any, place: str, most: int = MAX_TEXT) -> str:
+        if not isinstance(raw, str) or len(raw) > most:
+            self.fault(f"must be a text of at most {most:,} characters", place)
             return ""
         return raw
+
+
+class Texts:
+    """The texts of an item, for looking up whether words stand in them."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+
+    @cached_property
+    def _spaced(self) -> list[tuple[Role, str]]:
+        return [(part.role, one_space(part.text)) for part in parts_of(self.item)]
+
+    def hold(self, quote: str, role: Role | None = None) -> bool:
+        """Whether the words stand in the item, or in its texts of one role."""
+        wanted = one_space(quote)
+        return any(wanted in text for own, text in self._spaced if role is None or own == role)
+
+    def lacks(self, flag: RedFlag, quotes: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """What quotations that stand in the item lack to carry a red flag, with a hint each."""
+        quotes = list(quotes)
+        if not quotes:
+            yield "needs the words that carry it", "quote the item"
+        elif flag.evidence == "item_and_profile":
+            sides: tuple[tuple[Role, str], ...] = (
+                ("action", "an action"), ("profile", "the profile"),
+            )  # fmt: skip
+            for role, what in sides:
+                if not any(self.hold(quote, role) for quote in quotes):
+                    yield f"needs a quotation from {what} too", ""
+
+
+def no_sub_answer(question: SubQuestion, text: str) -> str:
+    """Why a text is no answer to a sub-question; empty where it is."""
+    match question.answer:
+        case "yes_no" if text.strip().upper() not in ("YES", "NO"):
+            return f"{text[:40]!r} is neither YES nor NO"
+        case "date":
+            try:
+                date.fromisoformat(text.strip())
+            except ValueError:
+                return f"{text[:40]!r} is no day such as 2026-02-28"
+    return ""
+
+
+def no_probabilities(rubric: Rubric, criterion: Criterion, given: Any) -> str:
+    """Why these are no probabilities of answers to a criterion; empty where they are."""
+    if not isinstance(given, Mapping) or not given:
+        return "must be a mapping of answers to numbers"
+    points = [str(value) for value in rubric.scale_of(criterion).points_of_scale]
+    known = points + ([NA] if criterion.na.policy != "excluded" else [])
+    if any(value not in known for value in given):
+        return "its names must be answers: " + ", ".join(known)
+    if not all(_is_number(share) and 0 <= share <= 1 for share in given.values()):
+        return "must be numbers from 0 to 1"
+    if sum(given.values()) > 1 + _ROUNDING:
+        return "must not come to more than 1"
+    return ""
 
 
 def _is_short(value: Any) -> bool:

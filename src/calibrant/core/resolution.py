@@ -161,17 +161,19 @@ def final(
     return None if value is None else Final(str(value), "within_tolerance")
 
 
-def panel(rubric: Rubric, criterion: Criterion, answers: Iterable[str]) -> str | None:
-    """Several judges as one answer, by the rubric's ``panel``; None where it comes to none.
+def panel(
+    rubric: Rubric, criterion: Criterion, answers: Iterable[str], policy: Policy | None = None
+) -> str | None:
+    """Several judges as one answer, by ``policy`` or else the rubric's ``panel``; None: no answer.
 
     Without a policy only judges who all say the same are one.
     """
-    given = _given(rubric, criterion, answers)
+    given, policy = _given(rubric, criterion, answers), policy or rubric.panel
     if len(set(given)) == 1:
         return str(given[0])
-    if not given or rubric.panel is None:
+    if not given or policy is None:
         return None
-    value = _by_policy(rubric, criterion, rubric.panel, given)
+    value = _by_policy(rubric, criterion, policy, given)
     return None if value is None else str(value)
 
 
