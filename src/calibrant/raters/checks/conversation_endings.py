@@ -95,7 +95,7 @@ def question_at_the_end(reading: Reading, part: Part) -> int | None:
     low = reading.low(part)
     at = reading.question_end(part)
     if at is None:
-        at = _signed_off(low, last)
+        at = signed_off(low, last)
     if at is not None and low[at + 1 : at + 2] == '"':
         start, _ = reading.sentence_at(part, at)
         opened = low.rfind('"', start, at)
@@ -104,7 +104,7 @@ def question_at_the_end(reading: Reading, part: Part) -> int | None:
     return at
 
 
-def _signed_off(low: str, last: int) -> int | None:
+def signed_off(low: str, last: int) -> int | None:
     """Where the question mark stands after which nothing but a courtesy or a signature comes."""
     cut = max(len(low) - TAIL, 0)
     if last < cut:

@@ -15,9 +15,8 @@ from calibrant.core.ids import content_hash
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.ports.chat import Ask, Form, Reply
-from calibrant.raters.checks.run import Checker
 from calibrant.raters.judge.card import JudgeCard, Parameters, Way
-from calibrant.raters.judge.facts import facts_of
+from calibrant.raters.judge.facts import Measurer, facts_of
 from calibrant.raters.judge.prompt import PROMPT_HASH, Prompter
 from calibrant.raters.judge.questions import Question, questions
 from calibrant.raters.judge.reading import Reading
@@ -54,7 +53,7 @@ class Judge:
         told_facts: bool = True,
     ) -> None:
         self.rubric, self.model, self.way, self.parameters = rubric, model, way, parameters
-        self.checker = Checker(rubric.item_type, rubric) if told_facts else None
+        self.measurer = Measurer(rubric) if told_facts else None
         self._key = key
         self._prompter = Prompter(rubric)
         self._measured: dict[str, Mapping[str, Sequence[str]]] = {}
@@ -70,7 +69,7 @@ class Judge:
             rubric=self.rubric.name,
             rubric_hash=self.rubric.hash,
             prompt=PROMPT_HASH,
-            facts=None if self.checker is None else self.checker.card.hash,
+            facts=None if self.measurer is None else self.measurer.hash,
             reader=READER,
         )
 
@@ -108,12 +107,12 @@ class Judge:
 
     def _told(self, call: Call) -> Mapping[str, Sequence[str]]:
         """Measurements of the item, made once for all calls about it."""
-        if self.checker is None:
+        if self.measurer is None:
             return {}
         if call.content not in self._measured:
             while len(self._measured) >= KEPT:
                 del self._measured[next(iter(self._measured))]
-            self._measured[call.content] = facts_of(self.checker, call.item)
+            self._measured[call.content] = facts_of(self.measurer, call.item)
         return self._measured[call.content]
 
     def read(self, call: Call, reply: Reply, form: Form) -> Reading:

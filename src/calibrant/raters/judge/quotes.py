@@ -1,0 +1,138 @@
+"""Whether the words that a judge quotes stand in the item, at the place it names.
+
+Line breaks and spaces, typographic signs, capitals and signs that cannot be seen make no
+difference. What is given back are the item's own words: a quotation that is kept is one that
+anybody can find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from calibrant.core.item import Item
+from calibrant.core.parts import Part, parts_of
+from calibrant.raters.checks.text import low
+from calibrant.raters.judge.reading import Quote
+from calibrant.raters.judge.transcript import HIDDEN, MARK, PLACES, WRITTEN_OUT, hides
+
+LEAST = 6
+"""A quotation with fewer letters and digits shows nothing, unless it is the whole of a text."""
+MOST = 2000
+"""Signs of a quotation that are looked at."""
+KEPT = 256
+"""Items whose texts are kept ready."""
+
+
+class Text(NamedTuple):
+    """One text of an item, ready to be searched."""
+
+    place: int | None
+    """Number of its exchange or action, from one; 0 stands for what comes before them."""
+    source: str
+    folded: str
+
+
+class Quotable:
+    """The texts of an item in which quotations are looked up."""
+
+    def __init__(self, item: Item) -> None:
+        self.called = PLACES.get(item.kind)
+        self.texts = [
+            Text(self._place(part), part.text, folded(part.text)) for part in parts_of(item)
+        ]
+        self.places = frozenset(one.place for one in self.texts)
+
+    def _place(self, part: Part) -> int | None:
+        if self.called is None:
+            return None
+        return 0 if part.role in ("profile", "preamble") else part.number + 1
+
+    def find(self, words: str, place: int | None) -> Quote | None:
+        """The item's own words for a quotation, or nothing; without a place, from anywhere."""
+        wanted = folded(words[:MOST].replace("\n" + MARK, "\n")).strip(" .'*")
+        if not wanted:
+            return None
+        for text in self.texts:
+            if place is not None and text.place != place:
+                continue
+            at = text.folded.find(wanted)
+            if at >= 0 and (_enough(wanted) or wanted == text.folded.strip(" .'*")):
+                return Quote(text=_own_words(text, at, len(wanted)), place=text.place)
+        return None
+
+
+_kept: dict[int, tuple[Item, Quotable]] = {}
+
+
+def quotable(item: Item) -> Quotable:
+    """The texts of an item, made ready once for all replies about it."""
+    known = _kept.get(id(item))
+    if known is not None:
+        return known[1]
+    while len(_kept) >= KEPT:
+        _kept.pop(next(iter(_kept)), None)
+    made = Quotable(item)
+    _kept[id(item)] = (item, made)
+    return made
+
+
+def checked(item: Item, given: Iterable[object]) -> tuple[tuple[Quote, ...], tuple[str, ...]]:
+    """Of quotations in a reply, those that were found, and in words those that were not."""
+    found: list[Quote] = []
+    missed: list[str] = []
+    texts = quotable(item)
+    for words, place, told in _claims(given, texts.called):
+        quote = None
+        if place is None or place in texts.places:
+            quote = texts.find(words, place)
+        if quote is None:
+            missed.append(told)
+        elif quote not in found:
+            found.append(quote)
+    return tuple(found), tuple(missed)
+
+
+def _claims(given: Iterable[object], called: str | None) -> Iterator[tuple[str, int | None, str]]:
+    """Quotations as words, place and what to call them; a place that is no number is none."""
+    for one in given:
+        entry = one if isinstance(one, dict) else {"quote": one}
+        words = entry.get("quote")
+        if not isinstance(words, str) or not words.strip():
+            continue  # nothing is said to stand there
+        place = entry.get(called) if called else None
+        if place is None:
+            yield words, None, words[:MOST]
+        elif isinstance(place, int) and not isinstance(place, bool):
+            yield words, place, f"{called} {place}: " + words[:MOST]
+        else:
+            yield words, -1, f"{called} without a number: " + words[:MOST]
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: small letters, plain signs, single spaces, nothing hidden."""
+    if "\\u{" in text:
+        text = WRITTEN_OUT.sub("", text)
+    if hides(text):
+        text = HIDDEN.sub(_blank_or_nothing, text)
+    return " ".join(low(text).replace('"', "'").split())
+
+
+def _blank_or_nothing(found: re.Match[str]) -> str:
+    return " " if found.group().isspace() else ""
+
+
+def _enough(wanted: str) -> bool:
+    return len(wanted) >= LEAST and sum(map(str.isalnum, wanted)) >= LEAST
+
+
+def _own_words(text: Text, at: int, length: int) -> str:
+    """The words of the source from the first that is quoted to the last, whole."""
+    words = text.source.split()
+    first = text.folded.count(" ", 0, at)
+    last = text.folded.count(" ", 0, at + length)
+    if hides(text.source) or "\\u{" in text.source:
+        seen = [at for at, word in enumerate(words) if folded(word)]
+        first, last = seen[first], seen[last]
+    return " ".join(words[first : last + 1])

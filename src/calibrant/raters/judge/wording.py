@@ -1,0 +1,191 @@
+"""A rubric in words for a judge: each criterion and red flag as it is asked, once for all calls.
+
+Everything comes from the document. Disputed examples are never shown; advice that is about how a
+study is run, and not about an answer, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from calibrant.core.criterion import Anchor, Band, Criterion, Example, RedFlag
+from calibrant.core.process import Note
+from calibrant.core.rubric import Rubric
+from calibrant.core.scale import Choice, ChoiceScale
+
+SHORT = 400
+"""Advice of more signs than these is left to people."""
+LAPSES = {
+    "any": "A single lapse is enough to fail this criterion.",
+    "pattern": "Single lapses do not fail this criterion; a pattern of lapses does.",
+}
+NO_NA = "NA is not among the answers: every item can be answered."
+NEVER_NA = "Do not answer NA. It would count as a failure:"
+NA_WHEN = "Answer NA only when this is so:"
+NA_ALLOWED = "Answer NA only where the criterion cannot apply to this item at all."
+EXAMPLES = "Examples from the rubric, none of them about this item:"
+FIXED = (*LAPSES.values(), NO_NA, NEVER_NA, NA_WHEN, NA_ALLOWED, EXAMPLES)
+
+
+def criterion_text(rubric: Rubric, criterion: Criterion) -> str:
+    """All that a judge has to know to answer a criterion."""
+    return "\n".join(_criterion(rubric, criterion))
+
+
+def _criterion(rubric: Rubric, criterion: Criterion) -> Iterator[str]:
+    yield f"## {criterion.id}: {criterion.title}"
+    yield criterion.question
+    if criterion.detail:
+        yield criterion.detail
+    yield from _answers(rubric, criterion)
+    yield _na(criterion)
+    if criterion.violation is not None:
+        share = criterion.violation.share
+        told = "" if share is None else f" A pattern is {_percent(share)} of the occasions or more."
+        yield LAPSES[criterion.violation.rule] + told
+    yield from _listed("What failing looks like:", criterion.failure_examples)
+    notes = [*criterion.considerations, *_advice(rubric, criterion)]
+    yield from _listed("To consider:", (f"{note.title}: {note.text}" for note in notes))
+    yield from _listed(EXAMPLES, _examples(criterion))
+    yield from _listed(
+        "Tags to attach where they fit; they change no answer:",
+        (f"{tag.id} ({tag.title}): {tag.text}" for tag in criterion.tags),
+    )
+
+
+def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
+    told = [f"- {line}" for line in lines]
+    if told:
+        yield title
+        yield from told
+
+
+def scale_text(rubric: Rubric, criteria: Iterable[Criterion]) -> str:
+    """What answers without a text of their own mean, told once for all criteria on a scale."""
+    bare = [one for one in criteria if not one.anchors]
+    lines: list[str] = []
+    for scale in {one.scale: rubric.scale_of(one) for one in bare}.values():
+        lines.append(f"Answers on the scale {scale.id}:")
+        if isinstance(scale, ChoiceScale):
+            lines += [f"- {one.value}: {_meaning(one)}" for one in scale.values]
+        else:
+            lines.append(f"- whole numbers from {scale.minimum} (lowest) to {scale.maximum}")
+    return "\n".join(lines)
+
+
+def _meaning(choice: Choice) -> str:
+    return (f"{choice.label}. " if choice.label else "") + choice.meaning
+
+
+def _answers(rubric: Rubric, criterion: Criterion) -> Iterator[str]:
+    scale = rubric.scale_of(criterion)
+    if not criterion.anchors:
+        yield f"Scale: {scale.id}."
+        return
+    meanings = (
+        {one.value: _meaning(one) + " " for one in scale.values}
+        if isinstance(scale, ChoiceScale)
+        else {}
+    )
+    yield "Answers:"
+    for value in map(str, scale.points_of_scale):
+        yield f"- {value}: {meanings.get(value, '')}{_anchor(criterion.anchors[value])}"
+
+
+def _anchor(anchor: Anchor) -> str:
+    told = f"{anchor.label}. " if anchor.label else ""
+    told += anchor.text
+    if anchor.signs:
+        told += " Signs: " + "; ".join(anchor.signs) + "."
+    if anchor.band is not None:
+        told += f" Usually a share {_band(anchor.band)}."
+    return told
+
+
+def _band(band: Band) -> str:
+    limits = (
+        ("of at least", band.at_least),
+        ("above", band.above),
+        ("below", band.below),
+        ("of at most", band.at_most),
+    )
+    return " and ".join(f"{words} {_percent(one)}" for words, one in limits if one is not None)
+
+
+def _percent(share: Decimal) -> str:
+    return f"{share * 100:f}".rstrip("0").rstrip(".") + " %" if share else "0 %"
+
+
+def _na(criterion: Criterion) -> str:
+    match criterion.na.policy:
+        case "excluded":
+            return NO_NA
+        case "invalid":
+            return f"{NEVER_NA} {criterion.na.reason}"
+        case "valid":
+            return f"{NA_WHEN} {criterion.na.when}" if criterion.na.when else NA_ALLOWED
+
+
+def _advice(rubric: Rubric, criterion: Criterion) -> Iterator[Note]:
+    """Short advice of the rubric that names the criterion; what names none is for all."""
+    during = (rubric.guidance.during if rubric.guidance else None) or ()
+    for note in (*during, *(rubric.difficult_cases or ())):
+        if criterion.id in note.criteria and len(note.text) <= SHORT:
+            yield note
+
+
+def general_advice(rubric: Rubric) -> Iterator[Note]:
+    """Short advice that is for all criteria."""
+    during = (rubric.guidance.during if rubric.guidance else None) or ()
+    for note in (*(rubric.difficult_cases or ()), *(rubric.pitfalls or ()), *during):
+        if not note.criteria and len(note.text) <= SHORT:
+            yield note
+
+
+def _examples(criterion: Criterion) -> Iterator[str]:
+    for level, anchor in criterion.anchors.items():
+        for example in anchor.examples:
+            if example.status == "approved":
+                yield _example(level, example)
+
+
+def _example(level: str, example: Example) -> str:
+    told = (
+        ("Context", example.context),
+        ("Response", example.response),
+        ("Description", example.description),
+        ("Why", example.why),
+    )
+    words = [f"{name}: {_one_line(text)}" for name, text in told if text is not None]
+    return f"Answer {level}. " + " ".join(words)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def flags_text(rubric: Rubric) -> str:
+    """All red flags of a rubric, as they are asked for."""
+    lines = ["## Red flags"]
+    for flag in rubric.red_flags or ():
+        lines += _flag(flag)
+    return "\n".join(lines)
+
+
+def _flag(flag: RedFlag) -> Iterator[str]:
+    yield f"- {flag.id} ({flag.title}): {flag.text}"
+    if flag.examples:
+        yield "  For example: " + " / ".join(flag.examples)
+    if flag.exceptions:
+        yield "  Not this flag: " + " / ".join(flag.exceptions)
+    if flag.evidence == "item_and_profile":
+        yield "  Quote two places: one of the profile (action 0) and one of an action."
+    else:
+        yield "  Quote the words that carry it."
+
+
+def answers_in_words(values: Iterable[str]) -> str:
+    """``YES, NO or NA``"""
+    *most, last = values
+    return (", ".join(most) + " or " if most else "") + last
