@@ -5,6 +5,7 @@
     ├── VersionError         one version number names two different contents
     ├── RecordError          records of items or answers are malformed; carries every fault found
     ├── SourceError          a file cannot be read at all (missing, too large, not what it claims)
+    ├── ChatError            a language model cannot be asked at all: its address, file, package
     ├── StoreError           a database cannot be used: missing, damaged, full, of a newer version
     │   └── Doubled          a record of that name is there already
     ├── StudyError           a move that the study does not allow now; says what to do first
@@ -82,6 +83,10 @@ class VersionError(CalibrantError):
 
 class SourceError(CalibrantError):
     """A file cannot be read at all."""
+
+
+class ChatError(CalibrantError):
+    """A language model cannot be asked at all."""
 
 
 class StoreError(CalibrantError):
