@@ -91,7 +91,9 @@ class OpenAIChat:
             status, headers, answer = await self._post(asker.body(ask))
         if status == 200:
             return reply_of(answer)
-        raise trouble_of(status, headers, answer, ask, self._key)
+        trouble = trouble_of(status, headers, answer, ask, self._key)
+        del answer  # it may tell the key back, and a traceback shows what a frame holds
+        raise trouble
 
     async def close(self) -> None:
         """Let the connections go; who asks afterwards is refused."""
