@@ -48,7 +48,8 @@ def effective_number(
 
     Answers are taken as deviations from each judge's mean on the criterion, so that easy and hard
     criteria do not look like agreement. Where answers have no order (``ordered`` is false) each is
-    a column of noughts and ones. Kept within 1 and n; not defined where no two judges both vary.
+    a column of noughts and ones, and an error is that the answer is not the right one; else an
+    error is the difference. Kept within 1 and n; not defined where no two judges both vary.
     """
     judges = len(tables[0]) if tables else 0
     of: Literal["answers", "errors"] = "answers" if references is None else "errors"
@@ -86,23 +87,24 @@ def _stacked(
         right = None if references is None else references[at]
         known = ~np.isnan(table) if right is None else ~np.isnan(table) & ~np.isnan(right)
         units += int((known.sum(axis=0) > 1).sum())
-        for one, truth in _numbers(table, right, ordered[at]):
-            columns.append(np.where(known, one if truth is None else one - truth, np.nan))
+        columns += [
+            np.where(known, one, np.nan) for one in _numbers(table, right, ordered=ordered[at])
+        ]
     width = len(tables[0]) if tables else 0
     return np.hstack([_centred(one) for one in columns] or [np.empty((width, 0))]), units
 
 
-def _numbers(
-    table: Answers, right: Answers | None, ordered: bool
-) -> Iterator[tuple[Answers, Answers | None]]:
-    """The table as it is, or one of noughts and ones for each answer."""
-    if ordered:
-        yield table, right
-        return
-    values = np.unique(table[~np.isnan(table)])
-    # of two answers one says all: the other is its reverse
-    for value in values[1:] if len(values) == 2 else values:
-        yield (table == value) * 1.0, None if right is None else (right == value) * 1.0
+def _numbers(table: Answers, right: Answers | None, *, ordered: bool) -> Iterator[Answers]:
+    """A table as numbers that may be correlated: answers, or errors where the truth is known."""
+    if right is not None:
+        yield table - right if ordered else (table != right) * 1.0
+    elif ordered:
+        yield table
+    else:
+        values = np.unique(table[~np.isnan(table)])
+        # of two answers one says all: the other is its reverse
+        for value in values[1:] if len(values) == 2 else values:
+            yield (table == value) * 1.0
 
 
 def _centred(columns: Answers) -> Answers:
