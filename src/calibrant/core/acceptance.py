@@ -368,11 +368,17 @@ class Texts:
         self.item = item
 
     @cached_property
+    def _plain(self) -> list[tuple[Role, str]]:
+        return [(part.role, part.text) for part in parts_of(self.item)]
+
+    @cached_property
     def _spaced(self) -> list[tuple[Role, str]]:
-        return [(part.role, one_space(part.text)) for part in parts_of(self.item)]
+        return [(role, one_space(text)) for role, text in self._plain]
 
     def hold(self, quote: str, role: Role | None = None) -> bool:
         """Whether the words stand in the item, or in its texts of one role."""
+        if any(quote in text for own, text in self._plain if role is None or own == role):
+            return True
         wanted = one_space(quote)
         return any(wanted in text for own, text in self._spaced if role is None or own == role)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ from calibrant.core.errors import SourceError
 from calibrant.core.item import Item
 from calibrant.formats.signals import partial_of
 from calibrant.formats.writers import LINE_SUFFIXES, check_output, replacing
+from calibrant.ports.chat import Usage
 from calibrant.raters.judge.card import KIND, JudgeCard
 from calibrant.raters.judge.judge import Judge
 from calibrant.raters.judge.outcome import Asked
@@ -121,12 +122,16 @@ def _call(asked: Asked, words: bool) -> dict[str, Any]:
         "form": asked.form,
         "attempts": asked.attempts,
         "seconds": round(asked.seconds, 6),
-        "usage": None if reply is None else asdict(reply.usage),
+        "usage": None if reply is None else _usage(reply.usage),
         "error": None if reading is not None else asked.reason,
     }
     if words:
         told["reply"] = None if reply is None else reply.text
     return told
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion}
 
 
 def encoded(record: Record) -> bytes:

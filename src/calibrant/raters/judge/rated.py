@@ -169,17 +169,17 @@ class _Gathered:
         else:
             self.answers[name] = str(answer)
         self.unverified += len(judgement.unverified)
-        told: tuple[tuple[dict[str, Any], Any], ...] = (
-            (self.notes, judgement.reasoning[:MAX_TEXT]),
-            (self.evidence, tuple(self._standing(judgement.evidence))),
-            (self.sub_answers, dict(_sub_answers(criterion, judgement))),
-            (self.tags, tuple(one.id for one in criterion.tags if one.id in judgement.tags)),
-        )
-        for kept, value in told:
-            if value:
-                kept[name] = value
-        if not no_probabilities(self.rubric, criterion, judgement.probabilities):
-            self.probabilities[name] = dict(judgement.probabilities)
+        if judgement.reasoning:
+            self.notes[name] = judgement.reasoning[:MAX_TEXT]
+        if evidence := tuple(self._standing(judgement.evidence)):
+            self.evidence[name] = evidence
+        if subs := dict(_sub_answers(criterion, judgement)):
+            self.sub_answers[name] = subs
+        if tags := tuple(one.id for one in criterion.tags if one.id in judgement.tags):
+            self.tags[name] = tags
+        shares = judgement.probabilities
+        if shares and not no_probabilities(self.rubric, criterion, shares):
+            self.probabilities[name] = dict(shares)
 
     def _standing(self, quotes: Iterable[Quote]) -> Iterator[Quote]:
         """Those that a study would take, as it would take them."""
