@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
+    from calibrant.compare.combined import CombinedReport
     from calibrant.compose import (
         create_study,
         export_study,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
     from calibrant.core.rubric import Rubric
     from calibrant.core.scoring import Verdict, score
+    from calibrant.formats.combining import combine
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
@@ -57,6 +59,7 @@ _HOME = {
     "AgreementReport": "compare.agreement",
     "CalibrantError": "core.errors",
     "CalibrantWarning": "formats.frames",
+    "CombinedReport": "compare.combined",
     "Conversation": "core.item",
     "Estimate": "stats.estimate",
     "Fault": "core.errors",
@@ -82,6 +85,7 @@ _HOME = {
     "agreement": "formats.rating_files",
     "builtin_names": "formats.rubric_file",
     "check": "formats.signals",
+    "combine": "formats.combining",
     "create_study": "compose",
     "diff_rubrics": "core.diff",
     "export_study": "compose",
@@ -101,6 +105,7 @@ __all__ = [
     "AgreementReport",
     "CalibrantError",
     "CalibrantWarning",
+    "CombinedReport",
     "Conversation",
     "Estimate",
     "Fault",
@@ -126,6 +131,7 @@ __all__ = [
     "agreement",
     "builtin_names",
     "check",
+    "combine",
     "create_study",
     "diff_rubrics",
     "export_study",

@@ -13,6 +13,7 @@ from calibrant.cli.lazy import LazyGroup
 COMMANDS = {
     "agree": ("calibrant.cli.agree", "Tell how far raters agree, with intervals."),
     "check": ("calibrant.cli.check", "Measure items with checks, and quote what they found."),
+    "combine": ("calibrant.cli.combine", "Combine several raters' answers into one."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),

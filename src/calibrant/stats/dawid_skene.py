@@ -1,0 +1,108 @@
+"""The true answers and every rater's errors together, after Dawid and Skene (1979).
+
+An item has one true answer; a rater who meets it gives each answer with a probability of their own.
+Both are found by expectation and maximisation on patterns, from the shares of the answers on. The
+log likelihood never falls; the search ends when it no longer rises. Nothing here is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant.stats.counts import Patterns
+from calibrant.stats.entries import Array, Entries, entries
+
+MOST_ROUNDS = 2_000
+_RISE = 1e-10
+"""Rise of the log likelihood, relative to its size, at which the search ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class DawidSkene:
+    """What the model makes of U patterns by R raters on K answers."""
+
+    shares: Array
+    """How frequent each true answer is, shape (K,)."""
+    confusion: Array
+    """What each rater answers, by the true answer, shape (R, K, K)."""
+    posterior: Array
+    """Probability of each true answer, shape (U, K); the shares where nobody answered."""
+    log_likelihood: float
+    rounds: int
+    converged: bool
+
+    @property
+    def accuracy(self) -> Array:
+        """How often each rater is right, over all items there could be, shape (R,)."""
+        return np.asarray(np.einsum("k,rkk->r", self.shares, self.confusion))
+
+    def bias(self, points: Array) -> Array:
+        """How far above the truth each rater's answers lie on average, shape (R,)."""
+        gap = points[None, :] - points[:, None]
+        return np.asarray(np.einsum("k,rkl,kl->r", self.shares, self.confusion, gap))
+
+    @property
+    def turned(self) -> bool:
+        """Whether some true answer is most often called by another's name: do not trust it then."""
+        mean = self.confusion.mean(axis=0)
+        held = self.shares > 1e-6
+        return bool((mean.argmax(axis=1) != np.arange(len(mean)))[held].any())
+
+
+def dawid_skene(
+    found: Patterns,
+    values: int,
+    rater_of: Sequence[int] | None = None,
+    *,
+    smoothing: float = 0.0,
+) -> DawidSkene:
+    """Fit the model; ``rater_of`` tells whose each row of codes is, where a rater has several.
+
+    Without ``smoothing`` the estimates are those of maximum likelihood, as published. With it,
+    that many answers of every kind are added to each rater's, and what rises is the likelihood
+    with this prior.
+    """
+    data = entries(found, values, rater_of)
+    known = data.by_answer()
+    total = known.sum(axis=1, keepdims=True)
+    posterior = np.divide(known, total, out=np.full(known.shape, 1 / values), where=total > 0)
+    # a pattern that nobody answered says nothing, and must not move the shares
+    weight = np.where(total[:, 0] > 0, data.times, 0.0)[:, None]
+    before, rounds, converged = -np.inf, 0, False
+    while rounds < MOST_ROUNDS and not converged:
+        shares, confusion = _learnt(data, posterior, weight, smoothing)
+        posterior, likelihood = _seen(data, shares, confusion, weight)
+        height = likelihood + smoothing * _finite_log(confusion).sum()
+        converged = bool(height - before <= _RISE * max(1.0, abs(height)))
+        before, rounds = height, rounds + 1
+    return DawidSkene(shares, confusion, posterior, likelihood, rounds, converged)
+
+
+def _learnt(
+    data: Entries, posterior: Array, weight: Array, smoothing: float
+) -> tuple[Array, Array]:
+    """Shares and confusions from the true answers."""
+    shares = (posterior * weight).sum(axis=0) / weight.sum()
+    raw = np.stack([data.by_cell(one[data.pattern]) for one in posterior.T], axis=1) + smoothing
+    total = raw.sum(axis=2, keepdims=True)
+    even = np.full(raw.shape, 1 / data.values)  # who never met an answer is not known there
+    return shares, np.divide(raw, total, out=even, where=total > 0)
+
+
+def _seen(data: Entries, shares: Array, confusion: Array, weight: Array) -> tuple[Array, float]:
+    """The true answers from shares and confusions, and the log likelihood."""
+    by_truth = _finite_log(confusion).swapaxes(0, 1).reshape(data.values, -1)  # (K, R K)
+    logs = np.stack([data.by_pattern(one[data.cell]) for one in by_truth], axis=1)
+    logs += _finite_log(shares)
+    top = logs.max(axis=1, keepdims=True)
+    parts = np.exp(logs - top)
+    total = parts.sum(axis=1, keepdims=True)
+    return parts / total, float(((top + np.log(total)) * weight).sum())
+
+
+def _finite_log(shares: Array) -> Array:
+    """The logarithm; of nothing a number so low that it adds nothing in the end."""
+    return np.log(np.maximum(shares, 1e-300))
