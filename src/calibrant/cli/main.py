@@ -15,6 +15,7 @@ COMMANDS = {
     "check": ("calibrant.cli.check", "Measure items with checks, and quote what they found."),
     "combine": ("calibrant.cli.combine", "Combine several raters' answers into one."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
+    "judge": ("calibrant.cli.judge", "Let language models judge items by a rubric."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from calibrant.core.errors import Fault, RecordError, Stale
+from calibrant.core.study import Key
 from calibrant.study.claim import Task
 from calibrant.study.collect import Submission
 from calibrant.study.handle import Study
@@ -53,7 +54,7 @@ def work_off(
         tasks = study.claim(token=token, limit=part + refused)[refused:]
         if not tasks:
             return done
-        refused += _hand_in(study, [_submission(study, task, rate) for task in tasks], done)
+        refused += len(hand_in(study, [_submission(study, task, rate) for task in tasks], done))
         on_part(done.rated)
 
 
@@ -63,27 +64,32 @@ def _submission(study: Study, task: Task, rate: Rate) -> Submission:
     return Submission(
         key=key,
         form=rate(task),
-        request=f"{key.round}/{key.item}/{key.rater}/{key.occasion}/1",
+        request=request_of(key),
         version=task.version,
         lease=task.lease,
         started_at=started,
     )
 
 
-def _hand_in(study: Study, part: list[Submission], done: Worked) -> int:
-    """Hand a part in; how many were not accepted. One that came too late does not stop others."""
+def request_of(key: Key) -> str:
+    """Names the first handing in of an assignment: done twice, it makes one rating."""
+    return f"{key.round}/{key.item}/{key.rater}/{key.occasion}/1"
+
+
+def hand_in(study: Study, part: list[Submission], done: Worked) -> set[Key]:
+    """Hand a part in; what was not accepted. One that came too late does not stop others."""
     try:
         outcomes = study.submit_many(part)
     except Stale:
         if len(part) == 1:
             done.taken += 1
-            return 0
-        return sum(_hand_in(study, [one], done) for one in part)
-    refused = 0
+            return set()
+        return {key for one in part for key in hand_in(study, [one], done)}
+    refused: set[Key] = set()
     for one, outcome in zip(part, outcomes, strict=True):
         if isinstance(outcome, RecordError):
             done.faults += [(one.key.item, fault) for fault in outcome.faults]
-            refused += 1
+            refused.add(one.key)
         else:
             done.rated += 1
     return refused

@@ -1,0 +1,201 @@
+"""The runs of ``calibrant judge``: over a file, in a study, dry, or with probes."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calibrant.cli.judge_show import live, show, show_dry_run
+from calibrant.cli.study_call import count, opened, told
+from calibrant.cli.terminal import show_json, visible, wants_json
+
+if TYPE_CHECKING:
+    from calibrant.core.errors import Fault
+    from calibrant.engine.jobs import Tally
+    from calibrant.judging.asking import Asking
+    from calibrant.raters.judge.prices import Price
+    from calibrant.settings import Server
+
+REDRAW = 0.2
+"""Seconds from one look at the figures to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where items come from, as the command names it."""
+
+    items: Path
+    rubric: str
+    encoding: str | None
+    skip_bad: bool
+
+
+def over_file(
+    asking: Asking, named: Source, out: Path | None, *, dry_run: bool, style: str
+) -> None:
+    """Judge a file of items, or tell what that would take."""
+    from calibrant.engine.jobs import Tally
+    from calibrant.engine.judge_run import Source as Items
+    from calibrant.formats.rubric_file import load_rubric
+    from calibrant.judging.dry_run import dry_run as dry
+    from calibrant.judging.over_file import judge_file
+
+    source = Items(
+        path=named.items,
+        rubric=load_rubric(named.rubric),
+        encoding=named.encoding,
+        skip_bad=named.skip_bad,
+    )
+    if dry_run:
+        found = dry(source, asking)
+        show_json(found.to_dict()) if wants_json(style) else show_dry_run(found)
+        return
+    target = out or Path(f"{named.items.stem}.ratings.jsonl")
+    tally = Tally()
+    with _bad_records(), _watched(tally, asking.stated_prices):
+        summary = judge_file(
+            source, asking, target, tally=tally, on_fault=_tell_fault, on_ready=_tell_servers
+        )
+    if wants_json(style):
+        show_json({**summary.to_dict(), "run": tallied(tally), "out": str(target)})
+    else:
+        show(summary, tally)
+        if not summary.stopped:
+            click.echo(f"wrote {target}", err=True)
+    _leave(tally, incomplete=bool(summary.incomplete))
+
+
+def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str) -> None:
+    """Let judges do their assignments."""
+    from calibrant.engine.jobs import Tally
+    from calibrant.judging.in_study import judge_study
+
+    if dry_run:
+        raise click.UsageError("--dry-run counts the calls of a file: export the study's items")
+    tally = Tally()
+    with opened(place, name) as study:
+        with _watched(tally, asking.stated_prices):
+            found = judge_study(
+                study, asking, _study_calls(place, name), tally=tally, on_ready=_tell_servers
+            )
+        study_name = study.name
+    for line in found.faults:
+        click.secho(visible(line), err=True, fg="red")
+    lines = [
+        f"{one} has joined: it rates in rounds that are planned from now on" for one in found.joined
+    ]
+    lines += [f"{rater}: {count(many, 'item')} rated" for rater, many in found.rated.items()]
+    lines += [
+        f"{rater}: {count(many, 'item')} stay open, as the server could not be asked; the same "
+        "command goes on with them"
+        for rater, many in found.unreached.items()
+    ]
+    told(style, "\n".join(lines), study=study_name, **asdict(found), run=tallied(tally))
+    _leave(tally, incomplete=bool(found.unreached), faults=bool(found.faults))
+
+
+def _study_calls(place: str, name: str) -> Path:
+    """Where calls for a study are kept: beside its file, or here where it is on a server."""
+    folder = Path() if "://" in place else Path(place).parent
+    stem = "calibrant" if "://" in place else Path(place).name
+    safe = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in name)
+    return folder / f"{stem}.{safe}.calls"
+
+
+# -- while it runs
+
+
+@contextmanager
+def _watched(tally: Tally, prices: Mapping[str, Price]) -> Iterator[None]:
+    """Show how far it is; the first Ctrl-C asks the run to stop, the second one stops it."""
+    ended = threading.Event()
+
+    def stop(number: int, frame: Any) -> None:
+        if tally.stop:
+            raise KeyboardInterrupt
+        tally.stop = True
+        click.echo("stopping after the calls under way; Ctrl-C again to leave them", err=True)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        with live(tally, prices) as update:
+
+            def redraw() -> None:
+                while not ended.wait(REDRAW):
+                    update()
+
+            drawing = threading.Thread(target=redraw, daemon=True)
+            drawing.start()
+            try:
+                yield
+            finally:
+                ended.set()
+                drawing.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bad_records() -> Iterator[None]:
+    """Records with faults were named one by one; what is left to say is what to do."""
+    from calibrant.core.errors import RecordError
+
+    try:
+        yield
+    except RecordError as error:
+        bad = len({fault.record for fault in error.faults})
+        click.echo(
+            f"{count(bad, 'bad record')}: nothing was sent. Mend them, or leave them out with "
+            "--skip-bad.",
+            err=True,
+        )
+        raise click.exceptions.Exit(2) from None
+
+
+def _tell_fault(fault: Fault) -> None:
+    click.secho(visible(str(fault)), err=True, fg="red")
+
+
+def _tell_servers(servers: Sequence[Server]) -> None:
+    for one in servers:
+        if one.tells_the_key:
+            click.secho(
+                visible(f"note: the key travels unencrypted to {one.host}: use https"),
+                err=True,
+                fg="yellow",
+            )
+
+
+def tallied(tally: Tally) -> dict[str, Any]:
+    """What this run itself did, for machines."""
+    return {
+        "calls": tally.done,
+        "kept": tally.kept,
+        "retried": tally.retried,
+        "errors": dict(tally.errors.most_common()),
+        "abstained": dict(tally.abstained.most_common()),
+        "tokens": {model: asdict(usage) for model, usage in tally.usage.items()},
+        "under_way_at_a_kill": list(tally.lost),
+        "not_known_to_server": [list(one) for one in tally.steps],
+        "stopped": tally.stopped or ("by hand" if tally.stop else ""),
+    }
+
+
+def _leave(tally: Tally, *, incomplete: bool, faults: bool = False) -> None:
+    """End with the status that says how it went."""
+    if tally.stopped:
+        click.secho(visible(f"stopped: {tally.stopped}"), err=True, fg="red")
+    if tally.stop:
+        sys.exit(130)
+    if faults:
+        raise click.exceptions.Exit(2)
+    if incomplete or tally.stopped:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,1 @@
+"""Where judges are put together: servers and models chosen, logs opened, runs made."""

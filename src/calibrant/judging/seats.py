@@ -1,0 +1,99 @@
+"""Judges in their seats: each with its model, and one connection for each server."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from calibrant.core.errors import SourceError
+from calibrant.core.rubric import Rubric
+from calibrant.engine.jobs import Seat
+from calibrant.judging.asking import Asking
+from calibrant.ports.chat import Chat
+from calibrant.raters.chat.nobody import Nobody
+from calibrant.raters.judge.judge import Judge
+from calibrant.settings import Server, Settings
+
+
+class Bench:
+    """The judges of a run in their seats: each with its model, one connection for each server."""
+
+    def __init__(self, asking: Asking, key: bytes, settings: Settings) -> None:
+        self.asking, self.key, self.settings = asking, key, settings
+        self._chats: dict[str, Chat] = {}
+        self.servers: list[Server] = []
+
+    def seats(self, rubric: Rubric) -> list[Seat]:
+        """All judges of the first stage."""
+        found = [self.seat(rubric, one) for one in self.asking.models]
+        found += [self.seat(rubric, str(one)) for one in self.asking.files]
+        names = [one.judge.card.name for one in found]
+        for name in names:
+            if names.count(name) > 1:
+                raise SourceError(f"{name} is named twice: ask one model more often by --samples")
+        return found
+
+    def seat(self, rubric: Rubric, named: str) -> Seat:
+        """One judge: a model of a server, or a file."""
+        parameters = self.asking.parameters
+        if named.endswith(".gguf"):
+            model, chat = f"{Path(named).stem}@{_fingerprint(Path(named))}", self._local(named)
+            parameters = replace(parameters, seed=0)
+        else:
+            model, url = _model_at(named)
+            chat = self._server(url)
+        judge = Judge(rubric, model, way=self.asking.way, parameters=parameters, key=self.key)
+        return Seat(judge, chat)
+
+    def _server(self, url: str | None) -> Chat:
+        from calibrant.raters.chat.openai import OpenAIChat
+
+        if self.asking.replay is not None:
+            return Nobody()
+        server = self.settings.server(url or self.asking.base_url, usual=url is None)
+        if server.url not in self._chats:
+            self.servers.append(server)
+            self._chats[server.url] = OpenAIChat(
+                server.url, server.key, timeout=self.asking.timeout
+            )
+        return self._chats[server.url]
+
+    def _local(self, path: str) -> Chat:
+        from calibrant.raters.chat.local import LocalModel
+
+        if self.asking.replay is not None:
+            return Nobody()
+        if path not in self._chats:
+            self._chats[path] = LocalModel(path)
+        return self._chats[path]
+
+    async def close(self) -> None:
+        """Let all connections and models go."""
+        for chat in self._chats.values():
+            await chat.close()
+
+
+def _model_at(named: str) -> tuple[str, str | None]:
+    """``NAME@URL`` in its two parts; names may hold an @ of their own."""
+    for sign in ("@http://", "@https://"):
+        name, found, rest = named.partition(sign)
+        if found and name:
+            return name, f"{sign[1:]}{rest}"
+    if not named.strip():
+        raise SourceError("a model has a name")
+    return named.strip(), None
+
+
+def _fingerprint(path: Path) -> str:
+    """Tells two files of one name apart without reading gigabytes: size, beginning and end."""
+    edge = 1 << 20
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            digest = hashlib.sha256(str(size).encode() + file.read(edge))
+            file.seek(max(0, size - edge))
+            digest.update(file.read(edge))
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from None
+    return digest.hexdigest()[:12]
