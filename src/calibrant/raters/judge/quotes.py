@@ -8,6 +8,7 @@ anybody can find.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ LEAST = 6
 """A quotation with fewer letters and digits shows nothing, unless it is the whole of a text."""
 MOST = 2000
 """Signs of a quotation that are looked at."""
+EDGES = " .'*"
+"""Signs at either end of a quotation that do not count."""
 KEPT = 256
 """Items whose texts are kept ready."""
 
@@ -51,14 +54,14 @@ class Quotable:
 
     def find(self, words: str, place: int | None) -> Quote | None:
         """The item's own words for a quotation, or nothing; without a place, from anywhere."""
-        wanted = folded(words[:MOST].replace("\n" + MARK, "\n")).strip(" .'*")
+        wanted = folded(words[:MOST].removeprefix(MARK).replace("\n" + MARK, "\n")).strip(EDGES)
         if not wanted:
             return None
         for text in self.texts:
             if place is not None and text.place != place:
                 continue
             at = text.folded.find(wanted)
-            if at >= 0 and (_enough(wanted) or wanted == text.folded.strip(" .'*")):
+            if at >= 0 and (_enough(wanted) or wanted == text.folded.strip(EDGES)):
                 return Quote(text=_own_words(text, at, len(wanted)), place=text.place)
         return None
 
@@ -113,10 +116,17 @@ def _claims(given: Iterable[object], called: str | None) -> Iterator[tuple[str, 
 def folded(text: str) -> str:
     """A text as it is compared: small letters, plain signs, single spaces, nothing hidden."""
     if "\\u{" in text:
-        text = WRITTEN_OUT.sub("", text)
+        text = WRITTEN_OUT.sub(_meant, text)
     if hides(text):
         text = HIDDEN.sub(_blank_or_nothing, text)
     return " ".join(low(text).replace('"', "'").split())
+
+
+def _meant(found: re.Match[str]) -> str:
+    """The sign that was written out by its number, where it is one of those that are."""
+    code = int(found.group()[3:-1], 16)
+    sign = chr(code) if code <= sys.maxunicode else ""
+    return sign if HIDDEN.match(sign) or (sign.isascii() and sign.isalnum()) else found.group()
 
 
 def _blank_or_nothing(found: re.Match[str]) -> str:
@@ -134,5 +144,6 @@ def _own_words(text: Text, at: int, length: int) -> str:
     last = text.folded.count(" ", 0, at + length)
     if hides(text.source) or "\\u{" in text.source:
         seen = [at for at, word in enumerate(words) if folded(word)]
-        first, last = seen[first], seen[last]
+        last = min(last, len(seen) - 1)  # a number that the item itself writes out may be a blank
+        first, last = seen[min(first, last)], seen[last]
     return " ".join(words[first : last + 1])

@@ -293,12 +293,10 @@ def _seen(item: Item, flag: str, evidence: Mapping[str, list[Any]]) -> Seen:
 def _answer_places(reply: Reply, start: int) -> dict[str, Place]:
     """Where answers stand in the tokens of a reply, by the key of their criterion."""
     said = "".join([one.text for one in reply.tokens])
-    if said != reply.text:  # signs that were cut into bytes: the object has moved
-        thought = said.rfind(_THOUGHT)
-        start = said.find("{", max(thought, 0))
-        if start < 0:
-            return {}
-    return answer_places(said, start, ANSWER)
+    moved = said.find(reply.text)  # tokens may go on before and after what is told as text
+    if moved < 0:  # signs that were cut into bytes
+        moved, start = 0, said.find("{", max(said.rfind(_THOUGHT), 0))
+    return answer_places(said, moved + start, ANSWER) if start >= 0 else {}
 
 
 def _with_shares(
