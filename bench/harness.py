@@ -38,7 +38,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 whatever the shell the benchmark was started from has to say about it."""
 PACKAGES = ("calibrant", "numpy", "polars", "msgspec", "click")
 
-Unit = Literal["s", "B", "/s", "share"]
+Unit = Literal["s", "B", "/s", "share", "tokens"]
 
 
 class BenchError(Exception):
@@ -70,6 +70,8 @@ class Quantity:
             return f"{self.value:,.0f} /s"
         if self.unit == "share":
             return f"{self.value:.3f}"
+        if self.unit == "tokens":
+            return f"{self.value:,.0f}"
         if self.unit == "B":
             return f"{self.value / 1e6:,.1f} MB"
         for size, name in ((1.0, "s"), (1e-3, "ms")):
@@ -185,24 +187,41 @@ def timed(work: Callable[[], object]) -> Run:
     return run
 
 
-def run_process(command: Sequence[str | Path], *, data_limit: int = 0) -> Run:
-    """One whole process, start-up included; a ``BenchError`` if it fails."""
+def run_process(
+    command: Sequence[str | Path],
+    *,
+    data_limit: int = 0,
+    told: Mapping[str, str] | None = None,
+    most_seconds: float | None = None,
+) -> Run:
+    """One whole process, start-up included; a ``BenchError`` if it fails or takes too long.
+
+    ``told`` is what its environment holds beside what all of them are told.
+    """
     launcher = [PYTHON, "-I", "-S", str(HERE / "launch.py"), str(data_limit)]
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [*launcher, *map(str, command)], stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=CLEAN
+        [*launcher, *map(str, command)],
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        cwd=ROOT,
+        env={**CLEAN, **(told or {})},
     ) as process:
         try:
-            output, errors = process.communicate()
+            output, errors = process.communicate(timeout=most_seconds)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            raise BenchError(f"{command[-1]}: not done in {most_seconds:g} seconds") from None
         except BaseException:
             process.terminate()  # and the launcher ends its command
             raise
-    told = json.loads(output) if output else {"status": process.returncode}
-    if told["status"] != 0:
+    took = json.loads(output) if output else {"status": process.returncode}
+    if took["status"] != 0:
         last = "\n".join(errors.strip().splitlines()[-5:])
         shown = " ".join(map(str, command))[:300]
-        raise BenchError(f"{shown}\nended with status {told['status']}\n{last}")
-    return Run(told["seconds"], told["cpu"], told["peak"])
+        raise BenchError(f"{shown}\nended with status {took['status']}\n{last}")
+    return Run(took["seconds"], took["cpu"], took["peak"])
 
 
 def interleave(
@@ -270,6 +289,25 @@ def peer_env(name: str, requirements: Sequence[str]) -> Path:
         _quietly([str(python), "-m", "pip", "install", "--quiet", *requirements])
     made_of.write_text(wanted, encoding="utf-8")
     return python
+
+
+def node_env(name: str, packages: Sequence[str]) -> Path:
+    """The folder of programs of packages from npm, made as ``peer_env`` makes environments."""
+    folder = STORE / name
+    made_of = folder / "packages.txt"
+    wanted = "".join(f"{one}\n" for one in packages)
+    programs = folder / "node_modules" / ".bin"
+    if made_of.is_file() and made_of.read_text(encoding="utf-8") == wanted:
+        return programs
+    print(f"  … making the environment {folder}", file=sys.stderr, flush=True)
+    npm = shutil.which("npm")
+    if npm is None:
+        raise BenchError("there is no npm here")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    _quietly([npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), *packages])
+    made_of.write_text(wanted, encoding="utf-8")
+    return programs
 
 
 def same_version(package: str) -> str:

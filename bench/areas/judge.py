@@ -1,0 +1,533 @@
+"""Judges: calls a second beside a bare loop and three peers, rates kept, memory, and tokens.
+
+Every side asks the stub server of the tests, which runs in a process of its own. Nothing leaves
+this machine: peers are told so by their own switches, and every other way out is closed to them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tests.judge.local_model import model
+from tests.judge.stub_server import Running, serving
+
+from bench import coaching
+from bench.harness import (
+    CLEAN,
+    HERE,
+    PYTHON,
+    ROOT,
+    BenchError,
+    Check,
+    Context,
+    Floor,
+    Part,
+    Quantity,
+    Report,
+    Row,
+    Run,
+    best,
+    node_env,
+    peer_env,
+    run_process,
+    same_version,
+)
+from calibrant.core.item import Conversation, Exchange
+from calibrant.formats.rubric_file import load_rubric
+from calibrant.raters.chat.completion import Asker
+from calibrant.raters.judge.card import Way
+from calibrant.raters.judge.judge import Judge
+from calibrant.raters.judge.transcript import transcript
+from calibrant.raters.judge.wording import criterion_text
+
+TITLE = "judges: calls a second, rates kept, memory, tokens"
+
+COMMAND = Path(PYTHON).with_name("calibrant")
+RUBRIC = "coaching-conversation"
+AT_ONCE = 200
+"""Calls under way at a time, for every side."""
+SHORT, LONG = 0.05, 1.0
+"""Seconds that the server takes for a reply."""
+RATE = 100
+"""Requests a second that the limited server allows."""
+KNOWN_CALLS = 600
+"""Different calls that a peer is given; more are these again."""
+PATIENCE = 900.0
+"""Seconds that a peer may take."""
+EVERY = 0.2
+"""Seconds between two looks at a command that is watched."""
+RULE = "Judge the coach by this rule alone:"
+VERDICT = {
+    "type": "object",
+    "properties": {
+        "reason": {"const": "The coach keeps to the rule. GRADE: C"},
+        "pass": {"const": True},
+        "score": {"const": 8},
+    },
+}
+"""A reply that every peer's reader takes: a grade for Inspect AI, a pass for promptfoo, a score
+for DeepEval."""
+NOWHERE = "http://127.0.0.1:9"
+ALONE = {
+    "HTTP_PROXY": NOWHERE,
+    "HTTPS_PROXY": NOWHERE,
+    "NO_PROXY": "127.0.0.1",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    "DEEPEVAL_DISABLE_DOTENV": "1",
+    "DEEPEVAL_FILE_SYSTEM": "READ_ONLY",
+    "PROMPTFOO_DISABLE_TELEMETRY": "1",
+    "PROMPTFOO_DISABLE_UPDATE": "1",
+    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+    "PROMPTFOO_DISABLE_SHARING": "1",
+}
+"""What keeps peers at home. Inspect AI has nothing to switch off."""
+INSPECT = ("inspect-ai==0.3.285", "openai==3.49.0")
+DEEPEVAL = ("deepeval==4.3.1", "openai==3.49.0")
+PROMPTFOO = ("promptfoo@0.121.20",)
+"""The last that runs on Node.js 20."""
+
+
+# -- what is judged
+
+
+def items(number: int) -> list[Conversation]:
+    """Conversations of 15 exchanges, in memory."""
+    return [
+        Conversation(id=f"c{at}", exchanges=tuple(Exchange(user=a, assistant=b) for a, b in said))
+        for at, said in enumerate(coaching.conversations(number))
+    ]
+
+
+def judge(way: Way = "criterion") -> Judge:
+    """The judge that the command makes, but for its key."""
+    return Judge(load_rubric(RUBRIC), "stub", way=way, key=bytes(32))
+
+
+def write_calls(path: Path, number: int) -> Path:
+    """Calls for peers: our own request for the bare loop; for others, text and rule."""
+    asking, asker = judge(), Asker()
+    calls = (call for item in items(number) for call in asking.calls(item))
+    with path.open("w", encoding="utf-8") as file:
+        for call in islice((one for one in calls if one.question.criteria), number):
+            criterion = asking.rubric.criterion(call.question.criteria[0])
+            line = {
+                "body": json.loads(asker.body(asking.ask(call))),
+                "conversation": transcript(call.item, asking.fence(call.content)),
+                "rule": f"{RULE}\n{criterion_text(asking.rubric, criterion)}",
+            }
+            file.write(json.dumps(line) + "\n")
+    return path
+
+
+@contextmanager
+def stub(ctx: Context, **options: Any) -> Iterator[Running]:
+    """The server, which knows what peers want to read too."""
+    path = ctx.work / "schemas.json"
+    path.write_text(json.dumps([{"marker": RULE, "schema": VERDICT}]), encoding="utf-8")
+    with serving(schemas=path, **options) as running:
+        yield running
+
+
+# -- our side
+
+
+def command(server: Running, source: Path, target: Path) -> list[str]:
+    """Our command, as one would type it."""
+    asked = ["judge", source, "-r", RUBRIC, "--model", "stub", "--base-url", server.base_url]
+    options = ["-j", AT_ONCE, "--no-probabilities", "-o", target, "--format", "json"]
+    return [str(word) for word in (COMMAND, *asked, *options)]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A command and its server at one moment."""
+
+    at: float
+    answered: int
+    memory: int
+    """Resident, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a run of our command came to."""
+
+    run: Run
+    calls: int
+    lost: int
+    """Calls without an answer."""
+    looks: Sequence[Look] = ()
+
+
+def judged(ctx: Context, server: Running, number: int, *, watched: bool = False) -> Judged:
+    """Run our command on so many calls, or a few more; a ``BenchError`` if it fails."""
+    target = ctx.work / "ratings.jsonl"
+    for old in ctx.work.glob("ratings.jsonl*"):
+        old.unlink()
+    each = len(judge().calls(items(1)[0]))
+    source = coaching.write(ctx.work / "items.jsonl", -(-number // each))
+    summary, errors = ctx.work / "summary.json", ctx.work / "errors.txt"
+    with summary.open("wb") as out, errors.open("wb") as err:
+        before = time.perf_counter()
+        words = command(server, source, target)
+        with subprocess.Popen(words, stdout=out, stderr=err, cwd=ROOT, env=CLEAN) as process:
+            looks = list(_looks(process, server)) if watched else []
+            status = process.wait()
+        seconds = time.perf_counter() - before
+    if status != 0:
+        last = errors.read_text(encoding="utf-8").strip()[-500:]
+        raise BenchError(f"{' '.join(words)}\nended with status {status}\n{last}")
+    told = json.loads(summary.read_bytes())["run"]
+    lost = sum(told["abstained"].values())
+    return Judged(Run(seconds), told["calls"], lost, looks)
+
+
+def _looks(process: subprocess.Popen[bytes], server: Running) -> Iterator[Look]:
+    """How far it is, again and again until it ends."""
+    while process.poll() is None:
+        memory = _resident(process.pid)
+        yield Look(time.perf_counter(), server.counts()["answered"], memory)
+        time.sleep(EVERY)
+
+
+def _resident(process: int) -> int:
+    try:
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0
+    sizes = [line.split()[1] for line in lines if line.startswith("VmRSS:")]
+    return int(sizes[0]) * 1024 if sizes else 0
+
+
+# -- peers
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another program that judges."""
+
+    name: str
+    words: Sequence[str | Path]
+    """What it is started with, before the address."""
+
+    def asks(self, ctx: Context, server: Running, calls: Path, number: int) -> Run:
+        """How long it takes for so many calls; a ``BenchError`` if some were not answered."""
+        target = ctx.work / "peer.json"
+        target.unlink(missing_ok=True)
+        before = server.counts()["answered"]
+        told = ALONE | {"PROMPTFOO_CONFIG_DIR": str(ctx.work / "promptfoo")}
+        asked: list[str | Path] = [server.base_url, calls, target, str(AT_ONCE), str(number)]
+        run_process([*self.words, *asked], told=told, most_seconds=PATIENCE)
+        took = json.loads(target.read_text(encoding="utf-8"))
+        served = server.counts()["answered"] - before
+        if not took["answered"] == served == number:
+            raise BenchError(
+                f"{self.name}: {number} calls, {served} served, {took['answered']} with an answer"
+            )
+        return Run(took["seconds"], took.get("cpu"))
+
+
+def bare_loop() -> Peer:
+    """What could be had at best."""
+    python = peer_env("judge-aiohttp", [same_version("aiohttp")])
+    return Peer("a bare aiohttp loop", [python, "-I", HERE / "peers" / "judge_aiohttp.py"])
+
+
+def peers(notes: list[str]) -> list[Peer]:
+    """Those that can be had here; of others, the notes tell why not."""
+    scripts = HERE / "peers"
+    known: dict[str, Callable[[], list[str | Path]]] = {
+        "Inspect AI": lambda: [
+            peer_env("judge-inspect", INSPECT), "-I", scripts / "judge_inspect.py",
+        ],
+        "DeepEval": lambda: [
+            peer_env("judge-deepeval", DEEPEVAL), "-I", scripts / "judge_deepeval.py",
+        ],
+        "promptfoo": lambda: [
+            PYTHON, "-I", scripts / "judge_promptfoo.py",
+            node_env("judge-promptfoo", PROMPTFOO) / "promptfoo",
+        ],
+    }  # fmt: skip
+    found = []
+    for name, words in known.items():
+        try:
+            found.append(Peer(name, words()))
+        except BenchError as error:
+            notes.append(f"{name} could not be had here: {str(error).splitlines()[-1]}")
+    return found
+
+
+# -- parts
+
+
+def speed(ctx: Context) -> Report:
+    """Calls a second at 50 ms and at 1 s, beside a bare aiohttp loop and three peers."""
+    notes: list[str] = []
+    bare, others = bare_loop(), peers(notes)
+    calls = write_calls(ctx.work / "calls.jsonl", KNOWN_CALLS)
+    rows: list[Row] = []
+    for latency, number, rounds, least in (
+        (SHORT, 6_000 if ctx.quick else 20_000, 1 if ctx.quick else 3, 5.0),
+        (LONG, 3_000 if ctx.quick else 10_000, 1, 2.0),
+    ):
+        with stub(ctx, latency=latency) as server:
+            ours, loop = [], []
+            for _ in range(rounds):
+                ctx.say(f"{latency:g} s: {number:,} calls, ours and the bare loop")
+                ours.append(_rate(judged(ctx, server, number)))
+                loop.append(_scaled(bare.asks(ctx, server, calls, number), number))
+            rows += _beside_the_best(latency, ours, loop)
+            few = 400 if ctx.quick else 1_000
+            took = dict(_peers_take(ctx, others, server, calls, few, notes))
+            rows += _beside(latency, ours, took, least)
+    few = 400 if ctx.quick else 1_000
+    notes += [
+        f"ours is the whole command, from start to end, all stored; of others, asking alone; "
+        f"peers are given {few:,} calls each, once",
+        f"no side can have more than {AT_ONCE / LONG:,.0f} calls a second at {LONG:g} s",
+    ]
+    return Report(
+        f"one criterion a call, {AT_ONCE} calls at a time", rows, notes=notes,
+        headings=("ours", "other", "ratio"),
+    )  # fmt: skip
+
+
+def _scaled(run: Run, number: int) -> Run:
+    """For one call."""
+    return Run(run.seconds / number, None if run.cpu is None else run.cpu / number)
+
+
+def _rate(found: Judged) -> Run:
+    if found.lost:
+        raise BenchError(f"{found.lost} of {found.calls} calls were not answered")
+    return _scaled(found.run, found.calls)
+
+
+def _peers_take(
+    ctx: Context,
+    others: Iterable[Peer],
+    server: Running,
+    calls: Path,
+    number: int,
+    notes: list[str],
+) -> Iterator[tuple[str, Run]]:
+    """What each peer takes for a call; of those that fail, the notes tell."""
+    for one in others:
+        ctx.say(f"{one.name}: {number:,} calls")
+        try:
+            yield one.name, _scaled(one.asks(ctx, server, calls, number), number)
+        except BenchError as error:
+            notes.append(f"{one.name} did not do it: {str(error).splitlines()[-1]}")
+
+
+def _beside_the_best(latency: float, ours: list[Run], loop: list[Run]) -> list[Row]:
+    mine, bare = 1 / best(ours), 1 / best(loop)
+    short = latency == SHORT
+    rows = [
+        Row(
+            f"{latency:g} s: a bare aiohttp loop",
+            Quantity(mine, "/s"),
+            Quantity(bare, "/s"),
+            mine / bare,
+            Floor(0.8) if short else None,
+            {"ours": ours, "bare": loop},
+        )
+    ]
+    if not short:
+        ideal = AT_ONCE / latency
+        name = f"{latency:g} s: the most there can be"
+        rows.append(
+            Row(name, Quantity(mine, "/s"), Quantity(ideal, "/s"), mine / ideal, Floor(0.95))
+        )
+    return rows
+
+
+def _beside(
+    latency: float, ours: list[Run], took: Mapping[str, Run], least: float
+) -> Iterator[Row]:
+    """A row for each peer; the floor stands in that of the fastest."""
+    mine = 1 / best(ours)
+    fastest = min((run.seconds for run in took.values()), default=0.0)
+    for name, run in took.items():
+        yield Row(
+            f"{latency:g} s: {name}",
+            Quantity(mine, "/s"),
+            Quantity(1 / run.seconds, "/s"),
+            mine * run.seconds,
+            Floor(least) if run.seconds == fastest else None,
+            {"ours": ours, "peer": [run]},
+        )
+
+
+def limited(ctx: Context) -> Report:
+    """A server that allows 100 requests a second: how much of that is used, and no ban."""
+    number = 2_000 if ctx.quick else 6_000
+    with stub(ctx, latency=SHORT, rate=RATE, burst=RATE / 10) as server:
+        ctx.say(f"{number:,} calls")
+        found = judged(ctx, server, number, watched=True)
+        counts = server.counts()
+    working = [look for look in found.looks if 0 < look.answered < found.calls]
+    first, last = working[0], working[-1]
+    rate = (last.answered - first.answered) / (last.at - first.at)
+    return Report(
+        f"{RATE} requests a second allowed, {AT_ONCE} calls at a time wished",
+        [
+            Row(
+                "calls answered a second",
+                Quantity(rate, "/s"),
+                Quantity(RATE, "/s"),
+                rate / RATE,
+                Floor(0.95),
+                {"ours": [found.run]},
+            )
+        ],
+        [Check(found.calls, found.lost + counts.get("bans", 0))],
+        notes=[
+            f"{counts.get('limited', 0):,} requests refused on the way, "
+            f"{counts.get('bans', 0)} bans; a ban or a lost call counts as a difference",
+        ],
+        headings=("ours", "allowed", "share"),
+    )
+
+
+def durable(ctx: Context) -> Report:
+    """100,000 calls stored in one run: memory at a tenth of it and at the end."""
+    number = 5_000 if ctx.quick else 100_000
+    with stub(ctx, latency=SHORT) as server:
+        ctx.say(f"{number:,} calls")
+        found = judged(ctx, server, number, watched=True)
+        counts = server.counts()
+    with (ctx.work / "ratings.jsonl").open("rb") as file:
+        stored = sum(len(json.loads(line)["metadata"]["calls"]) for line in file)
+    with_memory = [look for look in found.looks if look.memory]
+    early = next(look for look in with_memory if look.answered >= found.calls / 10)
+    late = max(look.memory for look in with_memory[-5:])
+    kept = (ctx.work / "ratings.jsonl.calls").stat().st_size
+    wrong = abs(found.calls - stored) + found.lost + counts["answered_again"]
+    return Report(
+        f"{found.calls:,} calls in one run",
+        [
+            Row("calls a second, all stored", Quantity(found.calls / found.run.seconds, "/s")),
+            Row(
+                "memory at the end, beside that at a tenth",
+                Quantity(late, "B"),
+                Quantity(early.memory, "B"),
+                late / early.memory,
+                Floor(1.25, at_most=True),
+                {"ours": [found.run]},
+            ),
+        ],
+        [Check(found.calls, wrong)],
+        notes=[
+            f"{kept / found.calls:,.0f} bytes a call are kept; a call that is not stored, lost or "
+            "paid twice counts as a difference",
+        ],
+        headings=("at the end", "at a tenth", "ratio"),
+    )
+
+
+def tokens(ctx: Context) -> Report:
+    """Tokens of prompts for a conversation of 15 exchanges, by the three ways of asking."""
+    some = items(3 if ctx.quick else 20)
+    ways: tuple[Way, ...] = ("criterion", "category", "rubric")
+    with tokenizer() as ids:
+        sent = {way: [_prompts(judge(way), item, ids) for item in some] for way in ways}
+    whole = {way: sum(sum(map(len, one)) for one in sent[way]) / len(some) for way in ways}
+    fresh = {way: sum(map(_not_kept, sent[way])) / len(some) for way in ways}
+    most = whole["criterion"]
+    rows = [
+        Row(
+            f"by {way}, {len(sent[way][0])} calls",
+            Quantity(whole[way], "tokens"),
+            Quantity(fresh[way], "tokens"),
+            whole[way] / most,
+            Floor(1 / 6, at_most=True) if way == "rubric" else None,
+        )
+        for way in ways
+    ]
+    rows.append(
+        Row(
+            "by criterion with a cache, beside by rubric",
+            Quantity(fresh["criterion"], "tokens"),
+            Quantity(whole["rubric"], "tokens"),
+            fresh["criterion"] / whole["rubric"],
+        )
+    )
+    return Report(
+        "tokens of prompts a conversation, measurements told",
+        rows,
+        notes=[
+            f"mean of {len(some)} conversations; counted by the tokenizer of {model().name}; "
+            "replies and schemas are not counted",
+            "with a cache: a beginning that an earlier call about the conversation had is not "
+            "counted; ratio: without a cache, to by criterion",
+        ],
+        headings=("all", "with a cache", "ratio"),
+    )
+
+
+Ids = Callable[[str], list[int]]
+
+
+@contextmanager
+def tokenizer() -> Iterator[Ids]:
+    """A function from text to the numbers of its tokens, by the small model of the tests."""
+    import xllamacpp
+
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path = str(model())
+    wanted.hostnames, wanted.port = ["127.0.0.1"], 0
+    wanted.offline, wanted.verbosity, wanted.warmup, wanted.n_ctx = True, -1, False, 512
+    held = [xllamacpp.Server(wanted)]
+    address = held[0].listening_address
+
+    def ids(text: str) -> list[int]:
+        request = urllib.request.Request(
+            f"{address}/tokenize",
+            json.dumps({"content": text}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as told:
+            found: list[int] = json.load(told)["tokens"]
+        return found
+
+    try:
+        yield ids
+    finally:
+        held.clear()  # its last reference ends the server
+
+
+def _prompts(asking: Judge, item: Conversation, ids: Ids) -> list[list[int]]:
+    """The tokens of every prompt about an item."""
+    asked = (asking.ask(call) for call in asking.calls(item))
+    return [ids("\n".join(message.content for message in one.messages)) for one in asked]
+
+
+def _not_kept(prompts: Sequence[list[int]]) -> int:
+    """Tokens that no earlier prompt of these begins with."""
+    return sum(
+        len(one) - max((_common(one, other) for other in prompts[:at]), default=0)
+        for at, one in enumerate(prompts)
+    )
+
+
+def _common(one: list[int], other: list[int]) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+PARTS: dict[str, Part] = {
+    "speed": speed,
+    "limited": limited,
+    "durable": durable,
+    "tokens": tokens,
+}
