@@ -1,0 +1,132 @@
+"""``calibrant raters``: how each rater rates, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from calibrant.cli.agree import column_names, steps_told
+from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
+
+if TYPE_CHECKING:
+    from calibrant.compare.raters import RaterReport
+
+
+@click.command()
+@click.argument("ratings", type=click.Path(path_type=Path))
+@click.option("-r", "--rubric", "rubric_name", metavar="RUBRIC",
+              help="A built-in rubric or a YAML file: level, order and NA.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
+              help="Write the whole report here as .json, or the diagnostics as .csv.")  # fmt: skip
+@click.option("--fair", type=click.Path(path_type=Path, dir_okay=False),
+              help="Write what each item would have scored with an average rater: .csv, .parquet.")  # fmt: skip
+@click.option("--level", type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+              help="Level of measurement, where no rubric tells it.")  # fmt: skip
+@click.option("--order", metavar="LOW,…,HIGH", help="Answers of an ordinal scale, lowest first.")
+@click.option("--wide", is_flag=True, help="One row an item, one column a rater.")
+@click.option("--columns", metavar="item=…,rater=…", help="What your columns are called.")
+@click.option("--in-order", is_flag=True,
+              help="Rows stand in the order in which they were rated.")  # fmt: skip
+@click.option("--partial-credit", is_flag=True,
+              help="Every criterion has steps of its own, however alike their scales.")  # fmt: skip
+@click.option("--encoding", metavar="NAME", help="The file's encoding, where it cannot be told.")
+@output_option
+def raters(
+    ratings: Path,
+    rubric_name: str | None,
+    out: Path | None,
+    fair: Path | None,
+    level: str | None,
+    order: str | None,
+    wide: bool,
+    columns: str | None,
+    in_order: bool,
+    partial_credit: bool,
+    encoding: str | None,
+    style: str,
+) -> None:
+    """Tell how each rater rates: severe or lenient, halo, drift, carelessness and more.
+
+    RATINGS is any table that `calibrant agree` reads; people and judges stand in it alike. Columns
+    such as time, position, sitting, duration and occasion are used where they are. What is called
+    a finding is shown and not small: in 95 of 100 panels without any effect there is none.
+
+    \b
+    Examples:
+      calibrant raters ratings.csv -r smart-action-plan
+      calibrant raters ratings.csv --level ordinal --fair fair.csv
+      calibrant raters log.parquet --level ordinal --columns time=submitted_at,duration=took
+      calibrant raters ratings.csv --level ordinal --in-order -o raters.json
+    """
+    # several threads of ours read at a time; more of polars' would stand in their way
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    from calibrant.compare.rating_columns import Reading
+    from calibrant.core.errors import SourceError
+    from calibrant.formats.rating_files import frames_of
+    from calibrant.formats.rubric_file import load_rubric
+    from calibrant.formats.writers import check_output
+
+    rubric = load_rubric(rubric_name) if rubric_name else None
+    if rubric is None and level is None:
+        raise click.UsageError("say --level nominal, ordinal, interval or ratio, or give a rubric")
+    if rubric is not None and (level or order):
+        raise click.UsageError("the rubric says level and order; leave --level and --order out")
+    for path, kinds in ((out, (".json", ".csv")), (fair, (".csv", ".parquet", ".jsonl"))):
+        if path is not None and path.suffix.lower() not in kinds:
+            raise SourceError(f"{path}: write {' or '.join(kinds)}")
+        if path is not None:
+            check_output(path, ratings)
+    how = Reading(
+        rubric=rubric,
+        level=level,  # type: ignore[arg-type]
+        order=tuple(part.strip() for part in (order or "").split(",") if part.strip()),
+        columns=column_names(columns),
+        wide=wide,
+    )
+    with steps_told() as say:
+        frames = frames_of(ratings, encoding, say)  # while it is read, the rest is loaded
+        from calibrant.compare.raters import raters_of_frames
+
+        found = raters_of_frames(
+            frames, how, str(ratings),
+            in_order=in_order, partial_credit=partial_credit, on_step=say,
+        )  # fmt: skip
+    _write(found, out, fair)
+    if not wants_json(style):
+        show_report(found)
+    elif out is None:
+        show_json(found.to_dict())
+
+
+def _write(found: RaterReport, out: Path | None, fair: Path | None) -> None:
+    from calibrant.formats.writers import flat, write_document, write_frames
+
+    if out is not None and out.suffix.lower() == ".csv":
+        frame = flat(found.to_frame())
+        write_frames([frame], frame.schema, out)
+    elif out is not None:
+        import msgspec
+
+        text = msgspec.json.format(msgspec.json.encode(found.to_dict()), indent=1)
+        write_document(text + b"\n", out)
+    if fair is not None:
+        write_frames([found.fair_items], found.fair_items.schema, fair)
+    for path in (out, fair):
+        if path is not None:
+            click.echo(f"wrote {path}", err=True)
+
+
+def show_report(found: RaterReport) -> None:
+    """A report as tables for the eye."""
+    from calibrant.compare.raters_view import blocks
+
+    screen = console()
+    for block in blocks(found):
+        screen.print(table(block.header, block.rows, block.title))
+    for note in found.notes:
+        click.secho(f"note: {note}", err=True, fg="yellow")
+    for left in found.excluded:
+        click.secho(f"left out: {left['rows']:,} rows, {left['reason']}", err=True, fg="yellow")
