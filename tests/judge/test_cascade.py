@@ -49,6 +49,19 @@ def test_a_score_near_the_pass_mark_goes_on(small: Callable[..., Rubric]) -> Non
     assert why(near, rubric=rubric, rules=Rules(margin=None)) == set()
 
 
+def test_what_a_gate_or_a_flag_has_decided_is_not_near_the_mark(
+    small: Callable[..., Rubric],
+) -> None:
+    rubric, rules = small(), Rules(margin=Fraction(1, 16))
+    near: dict[str, str | None] = {"tidy": "NO", "depth": "2"}
+    assert why(rating(rubric, {**near, "harmless": "NO"}), rubric=rubric, rules=rules) == {"safety"}
+    quotes = (Quote(text="your boss"),)
+    for flag, decided in (("leak", True), ("shouting", False)):
+        seen = rating(rubric, near, flags=[Seen(flag=flag, evidence=quotes)])
+        found = why(seen, rubric=rubric, rules=rules)
+        assert found == ({"safety"} if decided else {"safety", "pass_mark"})
+
+
 def test_the_margin_of_numbers_is_a_share_of_their_scale(plans: Rubric) -> None:
     tree = plans.model_dump(mode="json", exclude_defaults=True)
     tree["aggregation"]["pass_mark"] = {"of": "mean", "op": ">=", "value": "4"}

@@ -118,6 +118,7 @@ def test_the_name_tells_members_policy_and_samples() -> None:
     assert judged([*ratings, rating(COACHING, model="model-2")]).panel.name != name
     assert judged([*ratings, rating(COACHING, model="model-0", sample=2)]).panel.name != name
     assert judged([ratings[0], rating(COACHING, model="model-1")]).panel.name == name
+    assert judged([ratings[0], rating(COACHING, model="model-1", sample=2)]).panel.name != name
 
 
 def test_a_panel_rates_one_item_at_a_time() -> None:
