@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 PROOF = 1.1
 """A rate kept up for so many seconds without complaint counts as allowed: windows are of one."""
+LONG = 10.0
+"""One kept up for so many seconds is allowed by any way of counting."""
 SAFE = 0.98
 """Of what is known to be allowed, what is used: clocks and networks are not exact."""
 DROP = 0.95
@@ -23,7 +25,7 @@ GROWTH, GROWTH_EVERY = 0.5, 0.25
 """While nothing but a first guess is known, the rate grows by this, so often in seconds."""
 STEP, MOST_STEP = 0.03, 0.08
 """A probe upward, as a share of the rate."""
-PROBE_EVERY, LATER, LATEST = 3.0, 60.0, 960.0
+PROBE_EVERY, LATER, LATEST = 3.0, 60.0, 120.0
 """Seconds between probes; longer, and doubled with each failure, near a rate known to be bad."""
 FAR, NEAR = 0.33, 0.08
 """A bad rate is far when it is so many times that in force, and near when it is less than that."""
@@ -91,10 +93,10 @@ class Rate:
         self.value = max(FIRST, lately * SAFE)
         self.changed_at = now
         self._emptied = ticket
-        self._searching = True
+        self._searching, self._risen = True, False
         self._quick = lately < FEW
         self._growth = GROWTH if self._quick else STEP
-        self._proven = 0.0
+        self._proven = self._proven_for = 0.0
         self._bad = math.inf
         self._later = LATER
         self._resumed: Ticket | None = None
@@ -116,8 +118,9 @@ class Rate:
         patience, by = self._next_rise()
         if for_ >= patience:
             if for_ >= PROOF:
-                self._proven = self.value
+                self._proven, self._proven_for = self.value, for_
             self.value *= 1 + by
+            self._risen = True
             self._growth = min(GROWTH, 2 * self._growth)
             if self.value > self._bad:
                 self._bad = math.inf
@@ -129,7 +132,7 @@ class Rate:
             return (GROWTH_EVERY if self._quick else PROOF), self._growth
         gap = self._bad / self.value - 1
         if gap < NEAR:
-            return self._later, STEP
+            return (LONG if self._risen else self._later), STEP
         if gap < FAR:
             return PROBE_EVERY, min(MOST_STEP, gap / 4)
         return PROOF, self._growth if gap == math.inf else min(2 * MOST_STEP, gap / 4)
@@ -150,13 +153,14 @@ class Rate:
         few = self._sends.let_through(self._emptied.number, ticket) < FEW
         allowed = max(SAFE * self._allowed(ticket, resumed), used / 2 if few else LEAST)
         allowed = min(allowed, DROP * used)
-        if allowed < 0.92 * self._proven:
+        if allowed < 0.92 * self._proven or self._proven_for > LONG:
             allowed = min(0.99 * self._proven, used)
         elif allowed < 0.9 * used and held >= PROOF:
             allowed = math.sqrt(allowed * DROP * used)
-        self.value = allowed
+        self.value = max(LEAST, allowed)
+        self._risen = False
         self._growth = STEP
-        self._proven = 0.0
+        self._proven = self._proven_for = 0.0
         self._emptied = ticket
         self._sends.forget_before(ticket)
         self._begin()
