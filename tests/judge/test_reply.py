@@ -273,7 +273,10 @@ def test_what_does_not_stand_there_is_not_verified(exchange: object, quote: str)
 
 
 def test_empty_quotations_are_none() -> None:
-    for given_ in ([], [{"exchange": 1, "quote": " "}], [{"exchange": 1}], [None], [3], [{}]):
+    nothing: tuple[list[object], ...] = (
+        [], [{"exchange": 1, "quote": " "}], [{"exchange": 1}], [None], [3], [{}],
+    )  # fmt: skip
+    for given_ in nothing:
         assert checked(TALK, given_) == ((), ())
 
 
@@ -318,10 +321,11 @@ def test_two_thousand_mangled_replies() -> None:
     for number in range(2000):
         rubric = rubric_of(BUILT_IN[number % 3])
         question = whole(rubric)
-        given_ = {
+        given_: dict[str, object] = {
             name: {"evidence": [{"quote": "x"}], "answer": "YES"} for name in question.criteria
         }
-        given_ |= {"red_flags": []} if rubric.red_flags else {}
+        if rubric.red_flags:
+            given_["red_flags"] = []
         text = mangled(random_, json.dumps(given_))
         outcomes.add(_never_off_the_scale(rubric.id, text, question))
     assert outcomes == {"read", "unreadable"}

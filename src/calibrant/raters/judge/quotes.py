@@ -46,6 +46,8 @@ class Quotable:
             Text(self._place(part), part.text, folded(part.text)) for part in parts_of(item)
         ]
         self.places = frozenset(one.place for one in self.texts)
+        self.code = [_run_together(one.folded) for one in self.texts if "{" in one.folded]
+        """Texts that may hold JSON."""
 
     def _place(self, part: Part) -> int | None:
         if self.called is None:
@@ -79,6 +81,16 @@ def quotable(item: Item) -> Quotable:
     made = Quotable(item)
     _kept[id(item)] = (item, made)
     return made
+
+
+def stands_in(item: Item, code: str) -> bool:
+    """Whether JSON stands in the item, word for word but for blanks and capitals."""
+    texts = quotable(item).code
+    return bool(texts) and any(_run_together(folded(code)) in one for one in texts)
+
+
+def _run_together(text: str) -> str:
+    return text.replace(" ", "")
 
 
 def checked(item: Item, given: Iterable[object]) -> tuple[tuple[Quote, ...], tuple[str, ...]]:

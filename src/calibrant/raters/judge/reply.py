@@ -2,8 +2,8 @@
 
 Whole JSON is read first, then one JSON object in a code fence or amid words. Two objects that
 could be the answer, a key that stands twice, JSON that is broken or cut off: nothing is guessed.
-An answer off the scale is no answer. What a model copied out of an item never counts, because it
-either stands inside a text or makes a second object.
+An answer off the scale is no answer. What a model copied out of an item never counts: it stands
+inside a text, makes a second object, or is an object that the item holds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from calibrant.core.answer import Abstained
 from calibrant.core.criterion import Criterion, SubQuestion
@@ -23,7 +23,7 @@ from calibrant.core.rubric import Rubric
 from calibrant.ports.chat import Form, Reply
 from calibrant.raters.judge.probabilities import Place, answer_places, shares
 from calibrant.raters.judge.questions import Question
-from calibrant.raters.judge.quotes import checked
+from calibrant.raters.judge.quotes import checked, stands_in
 from calibrant.raters.judge.reading import Judgement, Reading, Rung, Seen, Unreadable
 from calibrant.raters.judge.schema import (
     ANSWER,
@@ -78,7 +78,9 @@ def read_reply(rubric: Rubric, item: Item, question: Question, reply: Reply, for
 def _read(rubric: Rubric, item: Item, question: Question, reply: Reply, form: Form) -> Reading:
     if len(reply.text) > LONGEST:
         raise Unreadable("the reply is too long")
-    found, start, rung = _object_in(rubric, question, reply.text, form)
+    (found, start, end), rung = _object_in(rubric, question, reply.text, form)
+    if stands_in(item, reply.text[start:end]):
+        raise Unreadable("its JSON is a copy of what stands in the item")
     places = _answer_places(reply, start) if reply.tokens else {}
     given, twice = _by_criterion(rubric, question, found)
     judgements: dict[str, Judgement] = {}
@@ -102,18 +104,24 @@ def _read(rubric: Rubric, item: Item, question: Question, reply: Reply, form: Fo
 # -- finding the object
 
 
-def _object_in(
-    rubric: Rubric, question: Question, text: str, form: Form
-) -> tuple[dict[str, Any], int, Rung]:
-    """The one object that answers, where it begins, and how it was found."""
+class _Found(NamedTuple):
+    """A JSON object, and where it stands in the reply."""
+
+    value: dict[str, Any]
+    start: int
+    end: int
+
+
+def _object_in(rubric: Rubric, question: Question, text: str, form: Form) -> tuple[_Found, Rung]:
+    """The one object that answers, and how it was found."""
     begin = _after_thoughts(text)
     first = len(text) - len(text[begin:].lstrip())
     if _OBJECT.match(text, first):
-        found, end = _decoded(text, first)
-        if not text[end:].strip():
-            if not _fits(rubric, question, found):
+        found = _decoded(text, first)
+        if not text[found.end :].strip():
+            if not _fits(rubric, question, found.value):
                 raise Unreadable("nothing that was asked is answered")
-            return found, first, "json_schema" if form == "json_schema" else "json_object"
+            return found, "json_schema" if form == "json_schema" else "json_object"
     return _amid_words(rubric, question, text, begin)
 
 
@@ -132,32 +140,30 @@ def _after_thoughts(text: str) -> int:
     return 0
 
 
-def _amid_words(
-    rubric: Rubric, question: Question, text: str, begin: int
-) -> tuple[dict[str, Any], int, Rung]:
-    chosen: tuple[dict[str, Any], int, Rung] | None = None
-    for found, start in _objects(text, begin):
-        if not _fits(rubric, question, found):
+def _amid_words(rubric: Rubric, question: Question, text: str, begin: int) -> tuple[_Found, Rung]:
+    chosen: _Found | None = None
+    for found in _objects(text, begin):
+        if not _fits(rubric, question, found.value):
             continue
-        if chosen is not None and chosen[0] != found:
+        if chosen is not None and chosen.value != found.value:
             raise Unreadable("there are two different answers in it")
-        fenced = _FENCE.search(text, max(begin, start - 40), start)
-        chosen = chosen or (found, start, "fenced" if fenced else "embedded")
+        chosen = chosen or found
     if chosen is None:
         raise Unreadable("there is no JSON object in it that answers")
-    return chosen
+    fenced = _FENCE.search(text, max(begin, chosen.start - 40), chosen.start)
+    return chosen, "fenced" if fenced else "embedded"
 
 
-def _objects(text: str, begin: int) -> Iterator[tuple[dict[str, Any], int]]:
+def _objects(text: str, begin: int) -> Iterator[_Found]:
     """Every outermost JSON object; one that begins and is broken makes the reply unreadable."""
-    found = _OBJECT.search(text, begin)
-    while found is not None:
-        value, end = _decoded(text, found.start())
-        yield value, found.start()
-        found = _OBJECT.search(text, end)
+    match = _OBJECT.search(text, begin)
+    while match is not None:
+        found = _decoded(text, match.start())
+        yield found
+        match = _OBJECT.search(text, found.end)
 
 
-def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
+def _decoded(text: str, start: int) -> _Found:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except _Twice:
@@ -166,7 +172,7 @@ def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
         raise Unreadable("its JSON is broken or cut off") from None
     except ValueError:  # NaN, or a number of more digits than are read
         raise Unreadable("it holds what is no number of JSON") from None
-    return value, end
+    return _Found(value, start, end)
 
 
 def _fits(rubric: Rubric, question: Question, found: Mapping[str, Any]) -> bool:
