@@ -264,7 +264,7 @@ class SqlReading:
     def _all(
         self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
     ) -> list[R]:
-        return [record(tuple(row)) for row in self._connection.execute(wanted, asked)]
+        return [record(tuple(row)) for row in self._connection.execute(wanted, asked).all()]
 
     def _one(
         self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None

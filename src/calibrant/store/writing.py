@@ -191,8 +191,7 @@ class SqlWriting(SqlReading):
             if len(held) < limit:
                 wanted = _takeable(which, keyed=key is not None)
                 some = asked | {"number": number, "most": limit - len(held)}
-                found = self._connection.execute(wanted, some)
-                held += [rows.assignment_record(tuple(row)) for row in found]
+                held += self._all(wanted, rows.assignment_record, some)
         leasing = _leasing(self._dialect.among)
         for some in self._together(study, [one.key for one in held]):
             self._connection.execute(leasing, some | {"_token": token, "_until": until})

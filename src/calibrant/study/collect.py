@@ -48,7 +48,7 @@ class Submission:
 @verb("reviewer", shows="own")
 def submit(session: Session, submission: Submission) -> Rating:
     """Hand a rating in: complete, or every fault of it at once; committed when this returns."""
-    (outcome,) = submit_many(session, [submission])
+    (outcome,) = _hand_in(session, [submission])
     if isinstance(outcome, RecordError):
         raise outcome
     return outcome
@@ -57,7 +57,10 @@ def submit(session: Session, submission: Submission) -> Rating:
 @verb("reviewer", shows="own")
 def submit_many(session: Session, submissions: Sequence[Submission]) -> list[Rating | RecordError]:
     """Hand several in with one commit; a form with faults does not hold up the others."""
+    return _hand_in(session, submissions)
 
+
+def _hand_in(session: Session, submissions: Sequence[Submission]) -> list[Rating | RecordError]:
     def work(tx: Writing) -> list[Rating | RecordError]:
         outcomes: list[Rating | RecordError] = []
         fresh: list[Rating] = []
