@@ -61,15 +61,15 @@ class Rule(NamedTuple):
 
 
 RULES: dict[Kind, Rule] = {
-    "severity": Rule(0.03, 0.25),
+    "severity": Rule(0.02, 0.25),
     "severity on a criterion": Rule(0.02, 0.5),
-    "halo": Rule(0.03, 0.1, "above"),
+    "halo": Rule(0.02, 0.1, "above"),
     "identical rows": Rule(0.01, 0.05, "above"),
-    "central tendency": Rule(0.03, 0.15),
-    "carelessness": Rule(0.04, float(np.log(1.15)), "above"),
-    "drift": Rule(0.75, 0.25),
+    "central tendency": Rule(0.02, 0.15),
+    "carelessness": Rule(0.02, float(np.log(1.15)), "above"),
+    "drift": Rule(0.8, 0.25),
     "fatigue": Rule(0.05, 0.25),
-    "recency": Rule(0.06, 0.1),
+    "recency": Rule(0.05, 0.1),
     "straight-lining": Rule(0.01, 0.05, "above"),
     "speeding": Rule(0.01, 0.1, "above"),
     "self-agreement": Rule(0.01, 0.1, "below"),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibrant.stats.rasch_design import Asked, Floats
 
@@ -74,13 +75,13 @@ class Rasch:
         at = next(at for at, one in enumerate(self.asked.families) if criterion in one)
         return tails(theta - self.difficulty[criterion] - rater, self.steps[at])
 
-    def expected(self, rater: int) -> tuple[Floats, Floats]:
-        """Mean and variance of a rater's answers by criterion and group, shape (C, G)."""
-        mean = np.zeros((len(self.difficulty), len(self.theta)))
+    def expected(self, rater: int, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Mean and variance of a rater's answers by criterion and group, shape (C, g)."""
+        mean = np.zeros((len(self.difficulty), len(groups)))
         spread = np.zeros_like(mean)
         for family, steps in zip(self.asked.families, self.steps, strict=True):
             for criterion in family:
-                eta = self.theta - self.difficulty[criterion] - self.severity[rater]
+                eta = self.theta[groups] - self.difficulty[criterion] - self.severity[rater]
                 mean[criterion], spread[criterion] = moments(tails(eta, steps))
         return mean, spread
 
@@ -141,6 +142,9 @@ def fit(asked: Asked) -> Rasch:
     return _Newton(asked).run()
 
 
+_Place = tuple[int, int, NDArray[np.intp], NDArray[np.bool_] | None]
+
+
 class _Newton:
     """Places, and sums over all ratings of what the model expects."""
 
@@ -155,6 +159,7 @@ class _Newton:
         self.present = self.there.any(axis=0)
         self.first = np.cumsum([raters + criteria, *(len(one) - 1 for one in asked.values)])
         self.size = int(self.first[-1])
+        self.blocks: dict[int, list[_Place]] = {}
         self.beta = np.zeros(self.size)
         best = np.einsum("crg,c->g", self.there, asked.tops().astype(np.float64))
         self.theta = np.log((self.score + 0.5) / (best - self.score + 0.5))
@@ -247,6 +252,7 @@ class _Newton:
     def _sums(self) -> tuple[Floats, Floats, list[tuple[slice, Floats, Floats, Floats]]]:
         """Gradient and information of all but the items, and the way back to these."""
         gradient = -self.seen
+        self.joint = np.zeros(len(self.asked.raters))
         hessian = np.zeros((self.size, self.size))
         back = []
         wide = max(1, _CELLS // max(self.size, self.present.shape[0]))
@@ -269,42 +275,54 @@ class _Newton:
         raters = len(severity)
         cross = np.zeros((self.size, len(theta)))
         mean = np.zeros(len(theta))
-        for rater in np.flatnonzero(self.present[:, part].any(axis=1)):
-            here = np.flatnonzero(self.present[rater, part])
+        for rater, at, here, there in self._blocks(part):
+            rows = list(self.asked.families[at])
             weight = times[here]
-            for at, family in enumerate(self.asked.families):
-                rows = list(family)
-                there = self.there[rows, rater, part][:, here]
-                eta = theta[here] - (difficulty[rows] + severity[rater])[:, None]
-                steps = self.beta[self.first[at] : self.first[at + 1]]
-                tail = tails(eta, steps if len(steps) else np.zeros(1))
-                if not there.all():
-                    tail *= there
-                own = raters + np.array(rows)
-                mine = _Block(tail, weight)
-                mean[here] += mine.mean.sum(axis=0)
-                cross[rater, here] += mine.spread.sum(axis=0)
-                cross[np.ix_(own, here)] += mine.spread
-                gradient[rater] += mine.total.sum()
-                gradient[own] += mine.total
-                both = mine.spread @ weight
-                hessian[rater, rater] += both.sum()
-                hessian[own, own] += both
-                hessian[rater, own] += both
-                hessian[own, rater] += both
-                if len(steps):
-                    self._steps_of(mine, at, rater, own, here, cross, gradient, hessian)
-        weight = cross[:raters].sum(axis=0)
-        return cross, weight, mean
+            eta = theta[here] - (difficulty[rows] + severity[rater])[:, None]
+            steps = self.beta[self.first[at] : self.first[at + 1]]
+            tail = tails(eta, steps if len(steps) else np.zeros(1))
+            if there is not None:
+                tail *= there
+            mine = _Block(tail, weight)
+            own = raters + np.array(rows)
+            mean[here] += mine.mean.sum(axis=0)
+            cross[rater, here] += mine.spread.sum(axis=0)
+            for row, spread in zip(own, mine.spread, strict=True):
+                cross[row, here] += spread
+            gradient[rater] += mine.total.sum()
+            gradient[own] += mine.total
+            both = mine.spread @ weight
+            self.joint[rater] += both.sum()
+            hessian[rater, rater] += both.sum()
+            hessian[own, own] += both
+            hessian[rater, own] += both
+            hessian[own, rater] += both
+            if len(steps):
+                self._steps_of(mine, at, rater, own, here, cross, gradient, hessian)
+        return cross, cross[:raters].sum(axis=0), mean
+
+    def _blocks(self, part: slice) -> list[_Place]:
+        """Who rated what in some groups: which rater, family, groups, and where it is not all."""
+        if part.start not in self.blocks:
+            found = []
+            for rater in np.flatnonzero(self.present[:, part].any(axis=1)):
+                here = np.flatnonzero(self.present[rater, part])
+                for at, family in enumerate(self.asked.families):
+                    there = self.there[list(family), rater, part][:, here]
+                    if there.any():
+                        found.append((int(rater), at, here, None if there.all() else there))
+            self.blocks[part.start] = found
+        return self.blocks[part.start]
 
     def _steps_of(
-        self, mine: _Block, at: int, rater: int, own: Floats, here: Floats,
+        self, mine: _Block, at: int, rater: int, own: NDArray[np.intp], here: NDArray[np.intp],
         cross: Floats, gradient: Floats, hessian: Floats,
     ) -> None:  # fmt: skip
         """What the steps of a family add."""
         place = np.arange(self.first[at], self.first[at + 1])
         with_score = mine.step_spread()  # (K-1, C, G)
-        cross[np.ix_(place, here)] += with_score.sum(axis=1)
+        for row, spread in zip(place, with_score.sum(axis=1), strict=True):
+            cross[row, here] += spread
         gradient[place] += mine.step_totals()
         both = with_score @ mine.times  # (K-1, C)
         hessian[np.ix_(place, own)] += both
@@ -332,15 +350,11 @@ class _Newton:
             for at in range(len(asked.families))
         )
         long = float(self.there.sum(axis=(0, 1)) @ self.times / self.times.sum())
-        joint = np.zeros(raters)
         theta = self._all_places(severity, difficulty, steps)
-        found = Rasch(
-            asked, severity, difficulty, steps, theta, (long - 1) / long, information, joint
+        factor = (long - 1) / long
+        return Rasch(
+            asked, severity, difficulty, steps, theta, factor, information, self.joint
         )
-        for rater in np.flatnonzero(asked.raters):
-            spread = found.expected(rater)[1] * asked.groups.asked[:, rater]
-            joint[rater] = spread[:, self.used].sum(axis=0) @ self.times
-        return found
 
     def _all_places(
         self, severity: Floats, difficulty: Floats, steps: tuple[Floats, ...]

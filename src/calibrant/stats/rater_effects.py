@@ -8,6 +8,7 @@ because a consensus that one rater pulls to a side makes all others look a littl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,7 +179,7 @@ def bent(model: Rasch, one: Residuals) -> Bent:
         Effect(line.slope - 1, error, len(one.items)),
         _noise(gap, spread, one.there),
         share,
-        mixed > line.likelihood(line.tail),
+        mixed > line.likelihood([probabilities(tail) for tail in line.tail]),
     )
 
 
@@ -238,26 +239,28 @@ class _Line:
         mean = self.mean.take(one.place, axis=1)
         return one.answer * one.there - mean, self.spread.take(one.place, axis=1)
 
-    def _given(self, criterion: int, steps: int) -> Floats:
-        """How often each answer was given in each group, shape (K, g)."""
+    @cached_property
+    def given(self) -> list[Floats]:
+        """How often each answer was given in each group, by criterion, shape (K, g)."""
         one, size = self.one, len(self.theta)
-        there = one.there[criterion]
-        key = one.answer[criterion, there].astype(np.intp) * size + one.place[there]
-        return np.bincount(key, minlength=steps * size).reshape(steps, size).astype(np.float64)
+        out = []
+        for answer, there, tail in zip(one.answer, one.there, self.tail, strict=True):
+            key = answer[there].astype(np.intp) * size + one.place[there]
+            count = np.bincount(key, minlength=(len(tail) + 1) * size)
+            out.append(count.reshape(len(tail) + 1, size).astype(np.float64))
+        return out
 
-    def likelihood(self, tail: list[Floats], share: float = 0.0) -> float:
+    def likelihood(self, chances: list[Floats], share: float = 0.0) -> float:
         """Of the answers, if so many of them are given at random."""
         total = 0.0
-        for criterion, mine in enumerate(tail):
-            chance = probabilities(mine)
-            chance = (1 - share) * chance + share / len(chance)
-            given = self._given(criterion, len(chance))
-            total += float((given * np.log(np.maximum(chance, 1e-12))).sum())
+        for given, chance in zip(self.given, chances, strict=True):
+            mixed = (1 - share) * chance + share / len(chance)
+            total += float((given * np.log(np.maximum(mixed, 1e-12))).sum())
         return total
 
     def random_share(self) -> tuple[float, float]:
         """The share of answers at random that fits best, and how likely it makes the answers."""
-        plain = self.tails(np.zeros(len(self.theta)))
+        plain = [probabilities(tail) for tail in self.tails(np.zeros(len(self.theta)))]
         fits = [self.likelihood(plain, float(share)) for share in _MIXED]
         best = int(np.argmax(fits))
         return float(_MIXED[best]), fits[best]

@@ -58,13 +58,13 @@ def residuals(model: Rasch, rater: int) -> Residuals:
     group = of[items]
     answer = codes[:, items]
     there = answer != ABSENT
-    mean_of, spread_of = model.expected(rater)
-    mean, spread = mean_of.take(group, axis=1), spread_of.take(group, axis=1)
+    groups, place = np.unique(group, return_inverse=True)
+    mean_of, spread_of = model.expected(rater, groups)
+    mean, spread = mean_of.take(place, axis=1), spread_of.take(place, axis=1)
     if not there.all():
         mean *= there
         spread *= there
     gap = answer * there - mean
-    groups, place = np.unique(group, return_inverse=True)
     left, theta = _left(model, rater), model.theta[group]
     return Residuals(rater, items, there, answer, theta, gap, spread, groups, place, left)
 
