@@ -213,7 +213,11 @@ class _Loop:
             return
         server = turn.bench.server
         (server.ready.appendleft if first else server.ready.append)(turn)
-        if not server.wake() and server.workers < self.limits.concurrency:
+        if not server.wake():
+            self._hire(server)
+
+    def _hire(self, server: Server) -> None:
+        if server.workers < self.limits.concurrency:
             server.workers += 1
             task = asyncio.create_task(self._work(server))
             self.tasks.add(task)
@@ -235,7 +239,10 @@ class _Loop:
                 self._take()
                 await asyncio.sleep(0)
             elif await self._let_in(server) and server.ready:
-                await self._ask(server, server.ready.popleft())
+                turn = server.ready.popleft()
+                if not server.ready and self._more():
+                    self._hire(server)
+                await self._ask(server, turn)
 
     def _more(self) -> bool:
         return not self.exhausted and self.in_hand < self.most

@@ -146,10 +146,16 @@ def brief_of(line: bytes) -> Brief:
 
 
 def tokens_of(reply: Reply) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Tokens with log-probabilities, as they are written."""
+    """Tokens with log-probabilities, as they are written; JSON has no number for never."""
     return [
-        (one.text, [(text, round(share, 6)) for text, share in one.top]) for one in reply.tokens
+        (one.text, [(text, _finite(share)) for text, share in one.top]) for one in reply.tokens
     ]
+
+
+def _finite(share: float) -> float:
+    if share > 0:
+        return 0.0
+    return round(share, 6) if share > LEAST else LEAST
 
 
 def kept_of(line: bytes) -> tuple[Kept, int | None]:
