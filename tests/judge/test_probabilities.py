@@ -136,6 +136,7 @@ def test_tokens_that_go_on_beyond_the_text_or_are_bytes() -> None:
 
 def test_tokens_that_say_something_else_tell_nothing() -> None:
     plain = [certain('{"answer": "'), token("NO", 0.9, YES=0.1), certain('"}')]
+    assert told("coaching-conversation", "CQ1", plain, '{"answer": "YES"}') == {}
     assert told("coaching-conversation", "CQ1", plain[:1], '{"answer": "YES"}') == {}
     lost = [certain('{"answer": "'), Token("YES", (("NO", -1.0),)), certain('"}')]
     assert told("coaching-conversation", "CQ1", lost) == {}
@@ -224,5 +225,5 @@ def test_places_are_those_of_the_answers(value: dict[str, object], spaced: bool)
 
 
 def test_a_place_outside_of_the_tokens() -> None:
-    assert shares([certain("x")], Place(5, 6, True), WORDS) == {}
-    assert shares([], Place(0, 1, False), WORDS) == {}
+    assert shares([certain("x")], Place(5, 6, True), WORDS, "YES") == {}
+    assert shares([], Place(0, 1, False), WORDS, "YES") == {}

@@ -62,8 +62,13 @@ def answer_places(text: str, start: int, key: str) -> dict[str, Place]:
     return found
 
 
-def shares(tokens: Sequence[Token], place: Place, answers: Iterable[str]) -> dict[str, float]:
-    """The share of every answer that was seen among the tokens at that place; empty: not told."""
+def shares(
+    tokens: Sequence[Token], place: Place, answers: Iterable[str], given: str
+) -> dict[str, float]:
+    """The share of every answer that was seen among the tokens at that place.
+
+    Empty where it is not told, and where the tokens there are not those of the answer given.
+    """
     known = {one.upper(): one for one in answers}
     sums: dict[str, float] = {}
     path, said = 1.0, ""
@@ -84,7 +89,7 @@ def shares(tokens: Sequence[Token], place: Place, answers: Iterable[str]) -> dic
         meant = _meant(said, known, place.quoted)
         if meant is not None:
             _credit(sums, meant, path)
-            return _rounded(sums)
+            return _rounded(sums) if meant == given else {}
     return {}
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
 from calibrant.core.answer import Abstained
-from calibrant.core.criterion import Criterion, SubQuestion
+from calibrant.core.criterion import Criterion, SubQuestion, fold_name
 from calibrant.core.errors import UnknownName
 from calibrant.core.item import Item
 from calibrant.core.rating import read_answer
@@ -42,6 +43,8 @@ LONGEST = 1_000_000
 """Signs of a reply that is read at all."""
 MOST_QUOTES, MOST_WORDS = 20, 4000
 """Quotations that are looked up for one criterion, and signs of reasoning that are kept."""
+MOST_OBJECTS, RUBRICS = 100, 16
+"""JSON objects that are looked at in one reply; rubrics whose names are kept ready."""
 LEFT_OUT, TWICE = "left out", "given twice"
 _THOUGHT, _THINKS = "</think>", "<think>"
 _OBJECT = re.compile(r'\{(?=\s*+["}])')
@@ -157,7 +160,11 @@ def _amid_words(rubric: Rubric, question: Question, text: str, begin: int) -> tu
 def _objects(text: str, begin: int) -> Iterator[_Found]:
     """Every outermost JSON object; one that begins and is broken makes the reply unreadable."""
     match = _OBJECT.search(text, begin)
+    seen = 0
     while match is not None:
+        seen += 1
+        if seen > MOST_OBJECTS:
+            raise Unreadable("there are too many JSON objects in it")
         found = _decoded(text, match.start())
         yield found
         match = _OBJECT.search(text, found.end)
@@ -194,8 +201,9 @@ def _by_criterion(
     """
     given: dict[str, tuple[str, Any]] = {}
     twice: set[str] = set()
+    names = _named(rubric)
     for key, value in found.items():
-        name = key if key in question.criteria else _name(rubric, key)
+        name = key if key in question.criteria else names.get(fold_name(key[:200]), "")
         if name in question.criteria:
             if name in given:
                 twice.add(name)
@@ -205,11 +213,25 @@ def _by_criterion(
     return given, twice
 
 
-def _name(rubric: Rubric, key: str) -> str:
-    try:
-        return rubric.criterion(key[:200]).id
-    except UnknownName:
-        return ""
+_names: dict[int, tuple[Rubric, dict[str, str]]] = {}
+
+
+def _named(rubric: Rubric) -> dict[str, str]:
+    """The criteria of a rubric by all of their names; a hostile reply may ask for thousands."""
+    known = _names.get(id(rubric))
+    if known is None:
+        while len(_names) >= RUBRICS:
+            _names.pop(next(iter(_names)), None)
+        known = (
+            rubric,
+            {
+                fold_name(name): one.id
+                for one in rubric.criteria
+                for name in (one.title, *one.aliases, one.id)
+            },
+        )
+        _names[id(rubric)] = known
+    return known[1]
 
 
 # -- reading what it says
@@ -308,16 +330,7 @@ def _answer_places(reply: Reply, start: int) -> dict[str, Place]:
 def _with_shares(
     rubric: Rubric, name: str, judged: Judgement, reply: Reply, place: Place
 ) -> Judgement:
-    """The judgement with how sure the model was; only where the tokens say what was read."""
-    known = shares(reply.tokens, place, answers_of(rubric, rubric.criterion(name)))
-    if judged.answer not in known:
-        return judged
-    return Judgement(
-        answer=judged.answer,
-        reasoning=judged.reasoning,
-        evidence=judged.evidence,
-        unverified=judged.unverified,
-        sub_answers=judged.sub_answers,
-        tags=judged.tags,
-        probabilities=known,
-    )
+    """The judgement with how sure the model was of each answer, where its tokens tell."""
+    answers = answers_of(rubric, rubric.criterion(name))
+    known = shares(reply.tokens, place, answers, judged.answer)
+    return replace(judged, probabilities=known) if known else judged
