@@ -33,6 +33,17 @@ def scored(shift: int) -> Callable[[Key, Rubric], dict[str, Any]]:
     return form
 
 
+def sure(form_of: Callable[[Key, Rubric], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """As a judge hands it in: with how likely its answers are, and what they took."""
+
+    def form(key: Key, rubric: Rubric) -> dict[str, Any]:
+        plain = form_of(key, rubric)
+        shares = {name: {text: 0.75, "5": 0.125} for name, text in plain["answers"].items()}
+        return {**plain, "probabilities": shares, "measured": {"seconds": 0.25}, "reply": "{}"}
+
+    return form
+
+
 def full_study(store: Store) -> Study:
     """Two rounds, a correction, flags, questions, a settlement, a redaction, a second version."""
     study = new_study(store)
@@ -42,8 +53,9 @@ def full_study(store: Store) -> Study:
     study.add_member("judge", kind="LLM", card={"model": "m-2", "kept_by": "ann"})
     study.plan_round("calibration")
     study.open_round(1)
-    for name, shift in (("ann", 0), ("bob", 0), ("=cy", 2), ("judge", 0)):
+    for name, shift in (("ann", 0), ("bob", 0), ("=cy", 2)):
         rate_all(study, name, scored(shift))
+    rate_all(study, "judge", sure(scored(0)))
     ann = as_(study, "ann")
     first = ann.my_ratings()[0]
     ann.correct(

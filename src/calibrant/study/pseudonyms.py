@@ -29,7 +29,7 @@ _FIXED = frozenset(
         "what", "state", "kind", "hash", "version", "before", "rubric", "how", "value", "error",
         "flag", "flags", "phase", "step", "low", "criterion", "cause", "ask_again", "changed",
         "group", "roles", "item", "way", "target", "decided_on", "outcome", "borderline", "tags",
-        "raised", "reasons_of", "added", "first",
+        "raised", "reasons_of", "added", "first", "probabilities",
     }
 )  # fmt: skip
 """Keys under which words of the program or of the rubric stand, and no names."""
