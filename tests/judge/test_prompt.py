@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import inspect
 import json
 import re
 from collections.abc import Iterator
+from types import ModuleType
 
 import jsonschema
 import pytest
@@ -12,11 +16,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.judge.judge_kit import BUILT_IN, item_with, one, rubric_of, whole
 
+from calibrant.core import ids
 from calibrant.core.criterion import Criterion
 from calibrant.core.item import Conversation, Exchange
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
 from calibrant.raters.checks.run import Checker
+from calibrant.raters.judge import prompt, wording
 from calibrant.raters.judge.card import Way
 from calibrant.raters.judge.facts import GENERAL, SENTENCES, Measurer, facts_of
 from calibrant.raters.judge.judge import Judge
@@ -311,3 +317,32 @@ def test_prompts_are_plain_json_text() -> None:
     for name in NAMES:
         text = user_text(name, whole(rubric_of(name)), "\ud800 \u202e")
         assert json.loads(json.dumps(text)) == text
+
+
+def sentences_in(module: ModuleType) -> set[str]:
+    """Texts of more than one word in the code of a module, without what explains it."""
+    tree = ast.parse(inspect.getsource(module))
+    explains = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in explains
+        if isinstance(node.value, str) and re.search(r"[a-z]{2} [a-z]|[a-z]{2}:", node.value)
+    }
+
+
+def test_every_fixed_sentence_is_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the two modules of words say is part of what their hash is taken of."""
+    taken: list[object] = []
+
+    def hashed_by(value: object) -> str:
+        taken.append(value)
+        return "sha256:0"
+
+    monkeypatch.setattr(ids, "content_hash", hashed_by)
+    spec = importlib.util.find_spec(prompt.__name__)
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    hashed = ids.canonical(taken)
+    for text in sentences_in(prompt) | sentences_in(wording):
+        assert ids.canonical(text)[1:-1] in hashed, text

@@ -11,7 +11,17 @@ from typing import Any, TypeVar
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.ids import content_hash
-from calibrant.core.item import Item
+from calibrant.core.item import (
+    Action,
+    Conversation,
+    Exchange,
+    FreeItem,
+    Item,
+    Plan,
+    Profile,
+    Response,
+)
+from calibrant.core.item import Message as Before
 from calibrant.core.rubric import Rubric
 from calibrant.ports.chat import Message
 from calibrant.raters.judge import wording
@@ -21,6 +31,7 @@ from calibrant.raters.judge.schema import (
     ANSWER,
     EVIDENCE,
     FLAG,
+    LENGTHS,
     MOST_QUOTES,
     QUOTE,
     REASONING,
@@ -30,7 +41,7 @@ from calibrant.raters.judge.schema import (
     schema_of,
     sub_key,
 )
-from calibrant.raters.judge.transcript import BEGINS, ENDS, MARK, PLACES, TOLD, transcript
+from calibrant.raters.judge.transcript import BEGINS, ENDS, MARK, PLACES, transcript
 
 KEPT = 512
 """Items, and questions, whose words are kept ready."""
@@ -71,11 +82,44 @@ SHAPE = "Reply with JSON of this form, keys in this order:"
 QUOTES = f"up to {MOST_QUOTES} quotations"
 REASONS = "at most three short sentences"
 FLAGS_ASKED = "Name every red flag that the item shows, with its evidence; an empty list if none."
-DAY = "a day as YYYY-MM-DD, or empty"
+JUDGED = "What is judged:"
+OWN_WORDS = "words of the item"
+SUB_ANSWERS = {
+    "yes_no": "YES or NO",
+    "date": "a day as YYYY-MM-DD, or empty",
+    "text": "a few words",
+}
+_SPECIMENS: tuple[Item, ...] = (
+    Conversation(
+        id="1",
+        exchanges=(Exchange(user="2", assistant="3"),),
+        preamble=(Before(role="system", content="4"),),
+    ),
+    Plan(
+        id="1",
+        profile=Profile(goal="2", skills=("3",), barriers=()),
+        actions=(
+            Action(
+                action="4",
+                metric="5",
+                baseline="6",
+                target="7",
+                deadline="8",
+                rationale="9",
+                effort_estimate="10",
+                first_step="11",
+            ),
+        ),
+    ),
+    Response(id="1", question="2", response="3", reference="4", as_of="2026-01-01"),
+    FreeItem(id="1", content={"2": "3"}),
+)
+"""One item of each kind, with everything that it can have."""
 PROMPT_HASH = content_hash(
     [
-        SYSTEM, INTRODUCTION, MEASURED, SHAPE, QUOTES, REASONS, FLAGS_ASKED, DAY, wording.FIXED,
-        BEGINS, ENDS, MARK, PLACES, TOLD, "layout 1",
+        SYSTEM, INTRODUCTION, MEASURED, SHAPE, QUOTES, REASONS, FLAGS_ASKED, JUDGED, OWN_WORDS,
+        SUB_ANSWERS, wording.FIXED, LENGTHS, [transcript(one, "fence") for one in _SPECIMENS],
+        "layout 1",
     ]
 )  # fmt: skip
 """Of every fixed sentence. A change in how they are put together is a new layout."""
@@ -142,7 +186,7 @@ class Prompter:
         rubric = self.rubric
         lines = [f"# {rubric.title}", INTRODUCTION[rubric.item_type], rubric.summary]
         if rubric.scope:
-            lines.append(f"What is judged: {rubric.scope}")
+            lines.append(f"{JUDGED} {rubric.scope}")
         lines += [f"- {one.title}: {one.text}" for one in wording.general_advice(rubric)]
         return "\n".join(lines)
 
@@ -165,8 +209,8 @@ class Prompter:
         criterion = self.rubric.criterion(name)
         keys = [f'"{EVIDENCE}": [{quote}, {QUOTES}]', f'"{REASONING}": "{REASONS}"']
         for sub in criterion.sub_questions:
-            form = {"yes_no": "YES or NO", "date": DAY, "text": "a few words"}[sub.answer]
-            keys.append(f'"{sub_key(sub)}": "{form}: {sub.question}"')
+            form = f"{SUB_ANSWERS[sub.answer]}: {sub.question}"
+            keys.append(f'"{sub_key(sub)}": "{form}"')
         if criterion.tags:
             keys.append(f'"{TAGS}": ["{" | ".join(tag.id for tag in criterion.tags)}"]')
         answers = wording.answers_in_words(answers_of(self.rubric, criterion))
@@ -176,7 +220,7 @@ class Prompter:
 def _quote_shape(kind: ItemType) -> str:
     place = PLACES.get(kind)
     numbered = "" if place is None else f'"{place}": number, '
-    return f'{{{numbered}"{QUOTE}": "words of the item"}}'
+    return f'{{{numbered}"{QUOTE}": "{OWN_WORDS}"}}'
 
 
 def _facts_text(question: Question, facts: Mapping[str, Sequence[str]]) -> str:

@@ -26,6 +26,7 @@ FLAG: Final = "flag"
 OWN_KEYS = frozenset((EVIDENCE, REASONING, TAGS, ANSWER))
 MOST_QUOTES, QUOTE_SIGNS, REASON_SIGNS, SUB_SIGNS = 3, 240, 480, 120
 """A few quotations and a few sentences: enough to check, and a small model comes to an end."""
+LENGTHS = (MOST_QUOTES, QUOTE_SIGNS, REASON_SIGNS, SUB_SIGNS)
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$"
 _Schema = dict[str, Any]
 

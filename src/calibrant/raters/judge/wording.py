@@ -25,7 +25,26 @@ NEVER_NA = "Do not answer NA. It would count as a failure:"
 NA_WHEN = "Answer NA only when this is so:"
 NA_ALLOWED = "Answer NA only where the criterion cannot apply to this item at all."
 EXAMPLES = "Examples from the rubric, none of them about this item:"
-FIXED = (*LAPSES.values(), NO_NA, NEVER_NA, NA_WHEN, NA_ALLOWED, EXAMPLES)
+FAILING, CONSIDER = "What failing looks like:", "To consider:"
+PATTERN, OR_MORE = " A pattern is", "of the occasions or more."
+ATTACH = "Tags to attach where they fit; they change no answer:"
+ON_SCALE, NUMBERS = "Answers on the scale", "- whole numbers from"
+LOWEST, SIGNS, USUALLY = "(lowest) to", " Signs: ", " Usually a share"
+LIMITS = ("of at least", "above", "below", "of at most")
+FOR_EXAMPLE, NOT_THIS = "  For example: ", "  Not this flag: "
+QUOTE_IT = "  Quote the words that carry it."
+QUOTE_BOTH = "  Quote two places: one of the profile (action 0) and one of an action."
+FLAGS = "## Red flags"
+ANSWERS, SCALE, ANSWER = "Answers:", "Scale:", "Answer"
+SHOWN = ("Context", "Response", "Description", "Why")
+"""What an example can have."""
+AND, OR = " and ", " or "
+FIXED = (
+    *LAPSES.values(), NO_NA, NEVER_NA, NA_WHEN, NA_ALLOWED, EXAMPLES, FAILING, CONSIDER, PATTERN,
+    OR_MORE, ATTACH, ON_SCALE, NUMBERS, LOWEST, SIGNS, USUALLY, *LIMITS, FOR_EXAMPLE, NOT_THIS,
+    QUOTE_IT, QUOTE_BOTH, FLAGS, ANSWERS, SCALE, ANSWER, *SHOWN, AND, OR,
+)  # fmt: skip
+"""Every fixed sentence of this module."""
 
 
 def criterion_text(rubric: Rubric, criterion: Criterion) -> str:
@@ -42,14 +61,14 @@ def _criterion(rubric: Rubric, criterion: Criterion) -> Iterator[str]:
     yield _na(criterion)
     if criterion.violation is not None:
         share = criterion.violation.share
-        told = "" if share is None else f" A pattern is {_percent(share)} of the occasions or more."
+        told = "" if share is None else f"{PATTERN} {_percent(share)} {OR_MORE}"
         yield LAPSES[criterion.violation.rule] + told
-    yield from _listed("What failing looks like:", criterion.failure_examples)
+    yield from _listed(FAILING, criterion.failure_examples)
     notes = [*criterion.considerations, *_advice(rubric, criterion)]
-    yield from _listed("To consider:", (f"{note.title}: {note.text}" for note in notes))
+    yield from _listed(CONSIDER, (f"{note.title}: {note.text}" for note in notes))
     yield from _listed(EXAMPLES, _examples(criterion))
     yield from _listed(
-        "Tags to attach where they fit; they change no answer:",
+        ATTACH,
         (f"{tag.id} ({tag.title}): {tag.text}" for tag in criterion.tags),
     )
 
@@ -66,11 +85,11 @@ def scale_text(rubric: Rubric, criteria: Iterable[Criterion]) -> str:
     bare = [one for one in criteria if not one.anchors]
     lines: list[str] = []
     for scale in {one.scale: rubric.scale_of(one) for one in bare}.values():
-        lines.append(f"Answers on the scale {scale.id}:")
+        lines.append(f"{ON_SCALE} {scale.id}:")
         if isinstance(scale, ChoiceScale):
             lines += [f"- {one.value}: {_meaning(one)}" for one in scale.values]
         else:
-            lines.append(f"- whole numbers from {scale.minimum} (lowest) to {scale.maximum}")
+            lines.append(f"{NUMBERS} {scale.minimum} {LOWEST} {scale.maximum}")
     return "\n".join(lines)
 
 
@@ -81,14 +100,14 @@ def _meaning(choice: Choice) -> str:
 def _answers(rubric: Rubric, criterion: Criterion) -> Iterator[str]:
     scale = rubric.scale_of(criterion)
     if not criterion.anchors:
-        yield f"Scale: {scale.id}."
+        yield f"{SCALE} {scale.id}."
         return
     meanings = (
         {one.value: _meaning(one) + " " for one in scale.values}
         if isinstance(scale, ChoiceScale)
         else {}
     )
-    yield "Answers:"
+    yield ANSWERS
     for value in map(str, scale.points_of_scale):
         yield f"- {value}: {meanings.get(value, '')}{_anchor(criterion.anchors[value])}"
 
@@ -97,20 +116,15 @@ def _anchor(anchor: Anchor) -> str:
     told = f"{anchor.label}. " if anchor.label else ""
     told += anchor.text
     if anchor.signs:
-        told += " Signs: " + "; ".join(anchor.signs) + "."
+        told += SIGNS + "; ".join(anchor.signs) + "."
     if anchor.band is not None:
-        told += f" Usually a share {_band(anchor.band)}."
+        told += f"{USUALLY} {_band(anchor.band)}."
     return told
 
 
 def _band(band: Band) -> str:
-    limits = (
-        ("of at least", band.at_least),
-        ("above", band.above),
-        ("below", band.below),
-        ("of at most", band.at_most),
-    )
-    return " and ".join(f"{words} {_percent(one)}" for words, one in limits if one is not None)
+    limits = zip(LIMITS, (band.at_least, band.above, band.below, band.at_most), strict=True)
+    return AND.join(f"{words} {_percent(one)}" for words, one in limits if one is not None)
 
 
 def _percent(share: Decimal) -> str:
@@ -151,14 +165,13 @@ def _examples(criterion: Criterion) -> Iterator[str]:
 
 
 def _example(level: str, example: Example) -> str:
-    told = (
-        ("Context", example.context),
-        ("Response", example.response),
-        ("Description", example.description),
-        ("Why", example.why),
-    )
-    words = [f"{name}: {_one_line(text)}" for name, text in told if text is not None]
-    return f"Answer {level}. " + " ".join(words)
+    told = (example.context, example.response, example.description, example.why)
+    words = [
+        f"{name}: {_one_line(text)}"
+        for name, text in zip(SHOWN, told, strict=True)
+        if text is not None
+    ]
+    return f"{ANSWER} {level}. " + " ".join(words)
 
 
 def _one_line(text: str) -> str:
@@ -167,7 +180,7 @@ def _one_line(text: str) -> str:
 
 def flags_text(rubric: Rubric) -> str:
     """All red flags of a rubric, as they are asked for."""
-    lines = ["## Red flags"]
+    lines = [FLAGS]
     for flag in rubric.red_flags or ():
         lines += _flag(flag)
     return "\n".join(lines)
@@ -176,16 +189,16 @@ def flags_text(rubric: Rubric) -> str:
 def _flag(flag: RedFlag) -> Iterator[str]:
     yield f"- {flag.id} ({flag.title}): {flag.text}"
     if flag.examples:
-        yield "  For example: " + " / ".join(flag.examples)
+        yield FOR_EXAMPLE + " / ".join(flag.examples)
     if flag.exceptions:
-        yield "  Not this flag: " + " / ".join(flag.exceptions)
+        yield NOT_THIS + " / ".join(flag.exceptions)
     if flag.evidence == "item_and_profile":
-        yield "  Quote two places: one of the profile (action 0) and one of an action."
+        yield QUOTE_BOTH
     else:
-        yield "  Quote the words that carry it."
+        yield QUOTE_IT
 
 
 def answers_in_words(values: Iterable[str]) -> str:
     """``YES, NO or NA``"""
     *most, last = values
-    return (", ".join(most) + " or " if most else "") + last
+    return (", ".join(most) + OR if most else "") + last
