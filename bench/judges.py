@@ -72,7 +72,8 @@ ALONE = {
     "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
     "PROMPTFOO_DISABLE_SHARING": "1",
 }
-"""What keeps peers at home. Inspect AI has nothing to switch off."""
+"""What keeps peers at home. Inspect AI has nothing to switch off; promptfoo, told all this, still
+tries to report that it reports nothing, and only meets a proxy that is not there."""
 INSPECT = ("inspect-ai==0.3.285", "openai==3.49.0")
 DEEPEVAL = ("deepeval==4.3.1", "openai==3.49.0")
 PROMPTFOO = ("promptfoo@0.121.20",)
