@@ -26,6 +26,7 @@ from calibrant.raters.judge import prompt, wording
 from calibrant.raters.judge.card import Way
 from calibrant.raters.judge.facts import GENERAL, SENTENCES, Measurer, facts_of
 from calibrant.raters.judge.judge import Judge
+from calibrant.raters.judge.kept import Kept
 from calibrant.raters.judge.prompt import SYSTEM, Prompter
 from calibrant.raters.judge.questions import Question, questions
 from calibrant.raters.judge.quotes import checked
@@ -346,3 +347,28 @@ def test_every_fixed_sentence_is_hashed(monkeypatch: pytest.MonkeyPatch) -> None
     hashed = ids.canonical(taken)
     for text in sentences_in(prompt) | sentences_in(wording):
         assert ids.canonical(text)[1:-1] in hashed, text
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)), max_size=40))
+def test_what_is_kept_is_bounded(given_: list[tuple[int, int]]) -> None:
+    kept: Kept[int] = Kept(most=4, signs=100)
+    held: dict[int, int] = {}
+    for key, signs in given_:
+        if kept.get(key) is None:
+            assert kept.keep(key, signs, signs) == signs
+            held[key] = signs
+        there = {one: size for one, size in held.items() if kept.get(one) is not None}
+        assert len(kept) == len(there) <= 4 and sum(there.values()) <= 100
+        assert kept.get(key) is not None
+    large: Kept[int] = Kept(signs=10)
+    assert large.keep(1, 5, 11) == 5 and large.get(1) is None
+
+
+def test_another_item_in_the_same_place_is_told_as_itself() -> None:
+    prompter = Prompter(rubric_of("ai-response"))
+    for number in range(2000):
+        item = item_with("response", f"number {number}")
+        _, user = prompter.messages(item, one("accuracy"), FENCE, {})
+        assert f"> r number {number}\n" in user.content
+        assert checked(item, [{"quote": f"r number {number}"}])[0]
+        del item

@@ -7,7 +7,7 @@ calls about an item share one beginning, which servers keep. What is always the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.ids import content_hash
@@ -26,6 +26,7 @@ from calibrant.core.rubric import Rubric
 from calibrant.ports.chat import Message
 from calibrant.raters.judge import wording
 from calibrant.raters.judge.facts import GENERAL
+from calibrant.raters.judge.kept import Kept
 from calibrant.raters.judge.questions import Question
 from calibrant.raters.judge.schema import (
     ANSWER,
@@ -43,8 +44,6 @@ from calibrant.raters.judge.schema import (
 )
 from calibrant.raters.judge.transcript import BEGINS, ENDS, MARK, PLACES, transcript
 
-KEPT = 512
-"""Items, and questions, whose words are kept ready."""
 SYSTEM = f"""You are a careful rater. You judge one item by a written rubric, and by nothing else.
 
 The user message holds the item first and the question after it. The item stands between two \
@@ -123,7 +122,6 @@ PROMPT_HASH = content_hash(
     ]
 )  # fmt: skip
 """Of every fixed sentence. A change in how they are put together is a new layout."""
-T = TypeVar("T")
 
 
 class Prompter:
@@ -132,9 +130,9 @@ class Prompter:
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
         self._system = Message("system", SYSTEM)
-        self._items: dict[tuple[int, str], tuple[Item, str]] = {}
-        self._asked: dict[Question, tuple[str, str]] = {}
-        self._schemas: dict[Question, Mapping[str, Any]] = {}
+        self._items: Kept[tuple[Item, str]] = Kept()
+        self._asked: Kept[tuple[str, str]] = Kept()
+        self._schemas: Kept[Mapping[str, Any]] = Kept()
         self._criteria: dict[str, str] = {}
         self._head = self._introduction()
 
@@ -150,16 +148,16 @@ class Prompter:
         """What the reply must look like."""
         known = self._schemas.get(question)
         if known is None:
-            known = schema_of(self.rubric, question)
-            _keep(self._schemas, question, known)
+            known = self._schemas.keep(question, schema_of(self.rubric, question))
         return known
 
     def _item(self, item: Item, fence: str) -> str:
         key = (id(item), fence)
         known = self._items.get(key)
         if known is None:
-            known = (item, transcript(item, fence))  # held, so that no other gets its identity
-            _keep(self._items, key, known)
+            told = transcript(item, fence)
+            # the item is held too, so that no other can get its identity
+            known = self._items.keep(key, (item, told), len(told))
         return known[1]
 
     def _question(self, question: Question) -> tuple[str, str]:
@@ -172,8 +170,8 @@ class Prompter:
             if question.flags:
                 blocks.append(f"{wording.flags_text(self.rubric)}\n{FLAGS_ASKED}")
             asked = "\n\n" + "\n\n".join(filter(None, blocks))
-            known = asked, f"\n\n{SHAPE}\n{self._shape(question)}"
-            _keep(self._asked, question, known)
+            shape = f"\n\n{SHAPE}\n{self._shape(question)}"
+            known = self._asked.keep(question, (asked, shape), len(asked) + len(shape))
         return known
 
     def _criterion(self, name: str) -> str:
@@ -228,9 +226,3 @@ def _facts_text(question: Question, facts: Mapping[str, Sequence[str]]) -> str:
     for name in question.criteria:
         told += [f"- {one}" for one in facts.get(name, ())]
     return "\n".join(["\n", MEASURED, *dict.fromkeys(told)]) if told else ""
-
-
-def _keep(kept: dict[Any, T], key: object, value: T) -> None:
-    while len(kept) >= KEPT:
-        del kept[next(iter(kept))]
-    kept[key] = value

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from calibrant.core.item import Item
 from calibrant.core.parts import Part, parts_of
 from calibrant.raters.checks.text import low
+from calibrant.raters.judge.kept import Kept
 from calibrant.raters.judge.reading import Quote
 from calibrant.raters.judge.transcript import HIDDEN, MARK, PLACES, WRITTEN_OUT, hides
 
@@ -24,8 +25,6 @@ MOST = 2000
 """Signs of a quotation that are looked at."""
 EDGES = " .'*"
 """Signs at either end of a quotation that do not count."""
-KEPT = 256
-"""Items whose texts are kept ready."""
 
 
 class Text(NamedTuple):
@@ -68,19 +67,16 @@ class Quotable:
         return None
 
 
-_kept: dict[int, tuple[Item, Quotable]] = {}
+_kept: Kept[tuple[Item, Quotable]] = Kept()
 
 
 def quotable(item: Item) -> Quotable:
     """The texts of an item, made ready once for all replies about it."""
     known = _kept.get(id(item))
-    if known is not None:
-        return known[1]
-    while len(_kept) >= KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    made = Quotable(item)
-    _kept[id(item)] = (item, made)
-    return made
+    if known is None:
+        made = Quotable(item)
+        known = _kept.keep(id(item), (item, made), sum(len(one.folded) for one in made.texts))
+    return known[1]
 
 
 def stands_in(item: Item, code: str) -> bool:

@@ -22,6 +22,7 @@ from calibrant.core.item import Item
 from calibrant.core.rating import read_answer
 from calibrant.core.rubric import Rubric
 from calibrant.ports.chat import Form, Reply
+from calibrant.raters.judge.kept import Kept
 from calibrant.raters.judge.probabilities import Place, answer_places, shares
 from calibrant.raters.judge.questions import Question
 from calibrant.raters.judge.quotes import checked, stands_in
@@ -43,8 +44,8 @@ LONGEST = 1_000_000
 """Signs of a reply that is read at all."""
 MOST_QUOTES, MOST_WORDS = 20, 4000
 """Quotations that are looked up for one criterion, and signs of reasoning that are kept."""
-MOST_OBJECTS, RUBRICS = 100, 16
-"""JSON objects that are looked at in one reply; rubrics whose names are kept ready."""
+MOST_OBJECTS = 100
+"""JSON objects that are looked at in one reply."""
 LEFT_OUT, TWICE = "left out", "given twice"
 _THOUGHT, _THINKS = "</think>", "<think>"
 _OBJECT = re.compile(r'\{(?=\s*+["}])')
@@ -213,24 +214,19 @@ def _by_criterion(
     return given, twice
 
 
-_names: dict[int, tuple[Rubric, dict[str, str]]] = {}
+_names: Kept[tuple[Rubric, dict[str, str]]] = Kept(most=16)
 
 
 def _named(rubric: Rubric) -> dict[str, str]:
     """The criteria of a rubric by all of their names; a hostile reply may ask for thousands."""
     known = _names.get(id(rubric))
     if known is None:
-        while len(_names) >= RUBRICS:
-            _names.pop(next(iter(_names)), None)
-        known = (
-            rubric,
-            {
-                fold_name(name): one.id
-                for one in rubric.criteria
-                for name in (one.title, *one.aliases, one.id)
-            },
-        )
-        _names[id(rubric)] = known
+        names = {
+            fold_name(name): one.id
+            for one in rubric.criteria
+            for name in (one.title, *one.aliases, one.id)
+        }
+        known = _names.keep(id(rubric), (rubric, names))
     return known[1]
 
 
