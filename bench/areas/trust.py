@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench import ratings
 from bench.harness import (
     HERE,
+    Band,
+    BenchError,
     Check,
     Context,
     Floor,
@@ -25,11 +28,12 @@ from bench.harness import (
     run_process,
     timed,
 )
-from bench.sheets import Codes
+from bench.sheets import SEED, Codes
 from calibrant.stats.counts import grouped
 from calibrant.stats.dawid_skene import DawidSkene, dawid_skene
+from calibrant.stats.prediction_powered import Sample, judge_alone, people_alone, powered
 
-TITLE = "trust: Dawid–Skene against crowd-kit"
+TITLE = "Dawid–Skene against crowd-kit; coverage of corrected figures"
 
 ITEMS = 100_000
 VALUES = len(ratings.WORDS)
@@ -116,4 +120,79 @@ def _same(fitted: DawidSkene, answers: Codes, target: Path) -> Check:
     return Check(len(theirs) + VALUES, wrong + far, 0, "", examples if wrong + far else ())
 
 
-PARTS: dict[str, Part] = {"models": models}
+# -- corrected figures
+
+
+SHARE, RIGHT, WRONG = 0.72, 0.93, 0.25
+"""Share that is good; how much of the good and of the rest the judge passes."""
+OTHERS = 10_000
+SIZES = (50, 100, 200, 500)
+WANTED = Band(0.93, 0.97)
+
+
+def coverage(ctx: Context) -> Report:
+    """How often corrected 95 % intervals hold the true value, and how wide they are."""
+    samples = 400 if ctx.quick else 2_000
+    methods = {"judge alone": judge_alone, "people alone": people_alone, "PPI++": powered}
+    rows, notes = [], []
+    for name, sampler in (("plain", _plain), ("clustered", _clustered), ("by chance", _chosen)):
+        for labels in SIZES:
+            ctx.say(f"{samples:,} samples of {labels} labels, {name}")
+            held, width = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
+            for number in range(samples):
+                sample = sampler(np.random.default_rng([SEED, labels, number]), labels)
+                for method, figure_of in methods.items():
+                    interval = figure_of(sample).interval
+                    if interval is None:
+                        raise BenchError(f"{name}, {labels} labels: no interval")
+                    held[method] += interval[0] <= SHARE <= interval[1]
+                    width[method] += interval[1] - interval[0]
+            share = held["PPI++"] / samples
+            error = (share * (1 - share) / samples) ** 0.5
+            floor = WANTED if labels >= 100 else None
+            what = f"{name}, n = {labels}, PPI++"
+            rows.append(Row(what, Quantity(share, "share"), Quantity(error, "share"), floor=floor))
+            told = ", ".join(
+                f"{method} {held[method] / samples:.3f} ({width[method] / samples:.3f})"
+                for method in methods
+            )
+            notes.append(f"{name}, n = {labels}, coverage (width): {told}")
+    return Report(
+        f"95 % intervals of {samples:,} samples that hold the true share, {OTHERS:,} judged items",
+        rows,
+        notes=notes,
+        headings=("coverage", "± 1 error", ""),
+    )
+
+
+def _judged(random: np.random.Generator, truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return (random.random(len(truth)) < np.where(truth, RIGHT, WRONG)).astype(np.float64)
+
+
+def _plain(random: np.random.Generator, labels: int) -> Sample:
+    truth = random.random(labels + OTHERS) < SHARE
+    known = np.where(np.arange(labels + OTHERS) < labels, truth, np.nan)
+    return Sample(_judged(random, truth), known, bounds=(0.0, 1.0))
+
+
+def _clustered(random: np.random.Generator, labels: int) -> Sample:
+    """Four items each of users who differ: of some, nearly all items are good."""
+    users = (labels + OTHERS) // 4
+    easy = random.beta(SHARE * 3, (1 - SHARE) * 3, users)
+    truth = random.random((users, 4)) < easy[:, None]
+    known = np.where(np.arange(users * 4) < labels, truth.reshape(-1), np.nan)
+    cluster = np.repeat(np.arange(users), 4)
+    return Sample(_judged(random, truth.reshape(-1)), known, cluster=cluster, bounds=(0.0, 1.0))
+
+
+def _chosen(random: np.random.Generator, labels: int) -> Sample:
+    """What the judge failed is labelled three times as often."""
+    truth = random.random(OTHERS) < SHARE
+    judged = _judged(random, truth)
+    chance = np.where(judged == 0, 3.0, 1.0)
+    chance *= labels / chance.sum()
+    known = np.where(random.random(OTHERS) < chance, truth, np.nan)
+    return Sample(judged, known, probability=chance, bounds=(0.0, 1.0))
+
+
+PARTS: dict[str, Part] = {"models": models, "coverage": coverage}

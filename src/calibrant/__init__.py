@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
     from calibrant.compare.combined import CombinedReport
+    from calibrant.compare.estimate_report import EstimateReport
     from calibrant.compose import (
         create_study,
         export_study,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
     from calibrant.core.scoring import Verdict, score
     from calibrant.formats.combining import combine
+    from calibrant.formats.estimating import estimate
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
@@ -62,6 +64,7 @@ _HOME = {
     "CombinedReport": "compare.combined",
     "Conversation": "core.item",
     "Estimate": "stats.estimate",
+    "EstimateReport": "compare.estimate_report",
     "Fault": "core.errors",
     "FreeItem": "core.item",
     "Item": "core.item",
@@ -88,6 +91,7 @@ _HOME = {
     "combine": "formats.combining",
     "create_study": "compose",
     "diff_rubrics": "core.diff",
+    "estimate": "formats.estimating",
     "export_study": "compose",
     "export_tables": "compose",
     "import_study": "compose",
@@ -108,6 +112,7 @@ __all__ = [
     "CombinedReport",
     "Conversation",
     "Estimate",
+    "EstimateReport",
     "Fault",
     "FreeItem",
     "Item",
@@ -134,6 +139,7 @@ __all__ = [
     "combine",
     "create_study",
     "diff_rubrics",
+    "estimate",
     "export_study",
     "export_tables",
     "import_study",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from calibrant.stats import dawid_skene as skene
+from calibrant.stats import entries as answers
 from calibrant.stats import mace as guessing
 from calibrant.stats.counts import ABSENT, patterns
-from calibrant.stats.dawid_skene import dawid_skene
+from calibrant.stats.dawid_skene import DawidSkene, dawid_skene
 from calibrant.stats.entries import entries
-from calibrant.stats.mace import mace
+from calibrant.stats.mace import Mace, mace
 from calibrant.stats.shares import wilson
 from calibrant.stats.votes import majority, median
 
@@ -97,7 +99,7 @@ def test_the_likelihood_never_falls(seed: int, raters: int, values: int, smoothi
     codes, _ = drawn(seed, raters, 40, values, care=0.5)
     found = patterns(codes, values)
     data = entries(found, values)
-    known = data.by_answer()
+    known = data.given()
     total = known.sum(axis=1, keepdims=True)
     posterior = np.divide(known, total, out=np.full(known.shape, 1 / values), where=total > 0)
     weight = np.where(total[:, 0] > 0, data.times, 0.0)[:, None]
@@ -141,6 +143,17 @@ def test_a_pattern_without_answers_moves_nothing() -> None:
     alone = dawid_skene(patterns(codes, 2), 2)
     beside = dawid_skene(patterns(np.hstack([codes, empty]), 2), 2)
     assert beside.shares == pytest.approx(alone.shares, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [dawid_skene, mace])
+def test_a_table_of_hits_and_a_list_of_answers_give_the_same(
+    model: Callable[..., DawidSkene | Mace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = patterns(drawn(8, 6, 150, 3)[0], 3)
+    one = model(found, 3, (0, 0, 1, 2, 3, 4))
+    monkeypatch.setattr(answers, "_DENSE", 0)
+    assert answers.entries(found, 3).hits is None
+    assert model(found, 3, (0, 0, 1, 2, 3, 4)).posterior == pytest.approx(one.posterior, abs=1e-9)
 
 
 # -- MACE

@@ -14,6 +14,7 @@ COMMANDS = {
     "agree": ("calibrant.cli.agree", "Tell how far raters agree, with intervals."),
     "check": ("calibrant.cli.check", "Measure items with checks, and quote what they found."),
     "combine": ("calibrant.cli.combine", "Combine several raters' answers into one."),
+    "estimate": ("calibrant.cli.estimate", "Correct a judged set by a sample of people's labels."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
     "judge": ("calibrant.cli.judge", "Let language models judge items by a rubric."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),

@@ -66,7 +66,7 @@ def dawid_skene(
     with this prior.
     """
     data = entries(found, values, rater_of)
-    known = data.by_answer()
+    known = data.given()
     total = known.sum(axis=1, keepdims=True)
     posterior = np.divide(known, total, out=np.full(known.shape, 1 / values), where=total > 0)
     # a pattern that nobody answered says nothing, and must not move the shares
@@ -86,7 +86,8 @@ def _learnt(
 ) -> tuple[Array, Array]:
     """Shares and confusions from the true answers."""
     shares = (posterior * weight).sum(axis=0) / weight.sum()
-    raw = np.stack([data.by_cell(one[data.pattern]) for one in posterior.T], axis=1) + smoothing
+    by_cell = data.by_cell(posterior).reshape(data.raters, data.values, data.values)
+    raw = by_cell.swapaxes(1, 2) + smoothing  # by rater, true answer and answer
     total = raw.sum(axis=2, keepdims=True)
     even = np.full(raw.shape, 1 / data.values)  # who never met an answer is not known there
     return shares, np.divide(raw, total, out=even, where=total > 0)
@@ -94,9 +95,8 @@ def _learnt(
 
 def _seen(data: Entries, shares: Array, confusion: Array, weight: Array) -> tuple[Array, float]:
     """The true answers from shares and confusions, and the log likelihood."""
-    by_truth = _finite_log(confusion).swapaxes(0, 1).reshape(data.values, -1)  # (K, R K)
-    logs = np.stack([data.by_pattern(one[data.cell]) for one in by_truth], axis=1)
-    logs += _finite_log(shares)
+    of_cell = _finite_log(confusion).swapaxes(1, 2).reshape(-1, data.values)
+    logs = data.by_pattern(of_cell) + _finite_log(shares)
     top = logs.max(axis=1, keepdims=True)
     parts = np.exp(logs - top)
     total = parts.sum(axis=1, keepdims=True)

@@ -1,7 +1,9 @@
 """The single answers behind patterns, for models that weigh every answer by its rater.
 
-Patterns of many raters are mostly empty. Entries list the answers that are there, so that the work
-grows with them and not with raters by patterns.
+Such a model does two things: it adds up, over the answers of each pattern, what each says about
+the true answer; and it adds up, over all items, how often each rater gave each answer to each true
+one. Both are products with a table of hits. Patterns of many raters are mostly empty: there the
+answers that are there are listed, and the work grows with them.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from numpy.typing import NDArray
 from calibrant.stats.counts import ABSENT, Patterns
 
 Array = NDArray[np.float64]
+_DENSE = 1 << 24
+"""Cells of patterns by raters by answers up to which hits are a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """E answers in U patterns."""
+    """E answers in U patterns by R raters on K answers."""
 
     pattern: NDArray[np.intp]
     """Shape (E,)."""
@@ -27,6 +31,8 @@ class Entries:
     """Rater by answer, ``rater * values + answer``, shape (E,)."""
     times: Array
     """Items with each pattern, shape (U,)."""
+    hits: Array | None
+    """How often each pattern has each cell, shape (U, R K), where that is not too large."""
     raters: int
     values: int
 
@@ -37,32 +43,36 @@ class Entries:
         totals = given.reshape(self.raters, self.values).sum(axis=1)
         return np.asarray(np.rint(totals), np.int64)
 
-    def by_pattern(self, of_entry: Array) -> Array:
-        """Sums over the answers of each pattern, shape (U,)."""
-        return np.asarray(np.bincount(self.pattern, of_entry, len(self.times)), np.float64)
+    def by_pattern(self, of_cell: Array) -> Array:
+        """Sums over the answers of each pattern of what cells say, (R K, n) becomes (U, n)."""
+        if self.hits is not None:
+            return np.asarray(self.hits @ of_cell)
+        columns = [np.bincount(self.pattern, one[self.cell], len(self.times)) for one in of_cell.T]
+        return np.stack(columns, axis=1)
 
-    def by_answer(self, of_entry: Array | None = None) -> Array:
-        """Sums over the answers of each pattern that are the same, or how many, shape (U, K)."""
-        place = self.pattern * self.values + self.cell % self.values
-        summed = np.bincount(place, of_entry, len(self.times) * self.values)
-        return summed.astype(np.float64).reshape(-1, self.values)
+    def by_cell(self, of_pattern: Array) -> Array:
+        """Sums over all items with each cell of what patterns say, (U, n) becomes (R K, n)."""
+        weighed = of_pattern * self.times[:, None]
+        if self.hits is not None:
+            return np.asarray(self.hits.T @ weighed)
+        cells = self.raters * self.values
+        columns = [np.bincount(self.cell, one[self.pattern], cells) for one in weighed.T]
+        return np.stack(columns, axis=1)
 
-    def by_cell(self, of_entry: Array) -> Array:
-        """Sums over all items, by rater and answer, shape (R, K)."""
-        weighed = of_entry * self.times[self.pattern]
-        summed = np.bincount(self.cell, weighed, self.raters * self.values)
-        return np.asarray(summed, np.float64).reshape(self.raters, self.values)
+    def given(self) -> Array:
+        """How often each answer was given in each pattern, shape (U, K)."""
+        return self.by_pattern(np.tile(np.eye(self.values), (self.raters, 1)))
 
 
 def entries(found: Patterns, values: int, rater_of: Sequence[int] | None = None) -> Entries:
     """The answers in patterns; ``rater_of`` tells whose each row is, where a rater has several."""
     rows = np.arange(len(found.codes)) if rater_of is None else np.asarray(rater_of)
+    raters, patterns = int(rows.max(initial=-1)) + 1, found.codes.shape[1]
     pattern, row = np.nonzero((found.codes != ABSENT).T)
-    code = found.codes[row, pattern].astype(np.intp)
-    return Entries(
-        pattern,
-        rows[row] * values + code,
-        found.times.astype(np.float64),
-        int(rows.max(initial=-1)) + 1,
-        values,
-    )
+    cell = rows[row] * values + found.codes[row, pattern].astype(np.intp)
+    hits = None
+    if patterns * raters * values <= _DENSE:
+        size = patterns * raters * values
+        flat = np.bincount(pattern * (raters * values) + cell, minlength=size)
+        hits = flat.astype(np.float64).reshape(patterns, raters * values)
+    return Entries(pattern, cell, found.times.astype(np.float64), hits, raters, values)

@@ -107,23 +107,29 @@ def _step(data: Entries, state: _State) -> tuple[_State, Array, float]:
     guess = not_knows[:, None] * _expected(state.guessing)  # (R, K): a guess gives the answer
     hit = knows[:, None] + guess  # the true answer was given, known or guessed
     # all answers by guessing, and what it adds that the given ones may have been known
-    base = data.by_pattern(np.log(guess).reshape(-1)[data.cell])
-    extra = data.by_answer(np.log(hit / guess).reshape(-1)[data.cell])
-    logs = base[:, None] + extra - np.log(data.values)
+    of_cell = np.log(guess).reshape(-1, 1) + _on_own(np.log(hit / guess))
+    logs = data.by_pattern(of_cell) - np.log(data.values)
     top = logs.max(axis=1, keepdims=True)
     parts = np.exp(logs - top)
     total = parts.sum(axis=1, keepdims=True)
     posterior = parts / total
     likelihood = float(((top + np.log(total))[:, 0] * data.times).sum())
-    of_hits = (knows[:, None] / hit).reshape(-1)[data.cell]
-    known = posterior[data.pattern, data.cell % data.values] * of_hits
-    knew = data.by_cell(known).sum(axis=1)
-    guessed = data.by_cell(1 - known)
+    counted = data.by_cell(posterior)  # by rater and answer, and by true answer
+    right = counted.reshape(data.raters, data.values, data.values).diagonal(axis1=1, axis2=2)
+    known = right * knows[:, None] / hit
+    guessed = counted.sum(axis=1).reshape(known.shape) - known
+    knew = known.sum(axis=1)
     risen = _State(
         KNOWING_PRIOR + np.stack([knew, guessed.sum(axis=1)], axis=1), GUESSING_PRIOR + guessed
     )
     bound = likelihood - _divergence(state.knowing, KNOWING_PRIOR)
     return risen, posterior, bound - _divergence(state.guessing, GUESSING_PRIOR)
+
+
+def _on_own(of_cell: Array) -> Array:
+    """What each answer of each rater says for itself and for no other answer, (R K, K)."""
+    values = of_cell.shape[1]
+    return np.asarray((of_cell[:, :, None] * np.eye(values)).reshape(-1, values))
 
 
 def _expected(counts: Array) -> Array:
