@@ -84,6 +84,16 @@ class Unlimited:
         return True
 
 
+class AtRandom:
+    """Turns calls away by chance, however few there are."""
+
+    def __init__(self, share: float) -> None:
+        self.share, self.chance = share, random.Random(3)
+
+    def take(self, now: float) -> bool:
+        return self.chance.random() >= self.share
+
+
 class Down:
     """Nobody there until a moment."""
 
@@ -105,7 +115,6 @@ class Seen:
     waits: list[tuple[float, float]] = field(default_factory=list)
     """From when to when the server wanted peace."""
     flying: list[int] = field(default_factory=list)
-    free_but_waiting: list[float] = field(default_factory=list)
 
     def share(self, since: float, until: float) -> float:
         """Of what the server allows, how much was used."""
@@ -231,6 +240,12 @@ def test_a_rate_that_the_server_raises_is_found() -> None:
 
     seen = simulated(Raised(100), seconds=400)
     assert seen.share(300, 400) >= 2.0, "of the hundred it began with"
+
+
+def test_calls_turned_away_by_chance_are_not_mistaken_for_a_limit() -> None:
+    seen = simulated(AtRandom(0.003), seconds=90, told=None)
+    assert seen.capacity.rate is None
+    assert seen.share(60, 90) >= 5, "of a limit that is not there"
 
 
 def test_one_bad_moment_counts_once() -> None:

@@ -1,4 +1,4 @@
-"""Calls to models: each ends with a reading or a reason, is paid for once, and is asked patiently."""
+"""Calls to models: each ends with a reading or a reason, and is paid for once."""
 
 from __future__ import annotations
 

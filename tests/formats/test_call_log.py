@@ -1,4 +1,4 @@
-"""The log of calls keeps what was paid for: through kills, by one run at a time, for one's own eyes."""
+"""The log of calls keeps what was paid for: through kills, and by one run at a time."""
 
 from __future__ import annotations
 
@@ -150,7 +150,14 @@ def test_a_log_cut_off_anywhere_loses_its_last_line_and_nothing_else(path: Path)
 
 @pytest.mark.parametrize(
     "content",
-    [b"item,rater\n1,2\n", b'{"id": 1}\n', b"\x00\xff\n", b"half a line", b"\n", b"[" * 5000 + b"\n"],
+    [
+        b"item,rater\n1,2\n",
+        b'{"id": 1}\n',
+        b"\x00\xff\n",
+        b"half a line",
+        b"\n",
+        b"[" * 5000 + b"\n",
+    ],
 )
 def test_a_file_that_is_no_log_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     path.write_bytes(content)

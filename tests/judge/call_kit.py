@@ -112,7 +112,7 @@ class ScriptedChat:
         self.most_at_once = max(self.most_at_once, self.flying)
         try:
             await asyncio.sleep(self.latency)
-            found: Any = whole_reply(call)
+            found: Reply | BaseException = whole_reply(call)
             if self.script is not None:
                 found = self.script(ask, call, self.asked[call])
             if isinstance(found, BaseException):

@@ -25,6 +25,8 @@ JITTER = 0.05
 """Nobody comes back at the very moment a wait ends: up to so many seconds later."""
 FIRST_HOLD, LONGEST_HOLD = 0.1, 30.0
 """Seconds of a wait when a server says 429 and not for how long; doubled while it goes on."""
+ROW = 16
+"""So many in a row turned away, and it is no chance."""
 DOWN = 8
 """So many failures in a row, and calls come one at a time, with pauses."""
 LONGEST_PAUSE = 1.0
@@ -50,6 +52,8 @@ class Capacity:
         self._next = -math.inf
         self._hold = FIRST_HOLD
         self._rate: Rate | None = None
+        self._at_random = False
+        self._row, self._row_at = 0, -math.inf
         self._sends = Sends()
 
     @property
@@ -96,6 +100,8 @@ class Capacity:
         self._failures = 0
         if self._rate is None or ticket.at > self._rate.changed_at:
             self._hold = FIRST_HOLD
+        if ticket.at > self._row_at:
+            self._row = 0
         self._strain -= self._strain * RECENT
         if self._limit < self.concurrency and ticket.at > self._halved_at:
             quick = self._limit < self._eased
@@ -129,12 +135,23 @@ class Capacity:
     def _too_fast(self, ticket: Ticket, now: float, wait: float | None) -> None:
         """A 429. Those of calls that were sent before the last one was heard say nothing new."""
         self._sends.turned_away(ticket)
-        if self._rate is None:
+        if self._at_random:
+            self._perhaps_not_at_random(ticket)
+        elif self._rate is None:
             self._rate = Rate(self._sends, ticket, now)
         elif ticket.at > self._rate.changed_at:
             self._rate.exceeded(ticket, now)
+            if self._rate.beside_the_point:
+                self._rate, self._at_random, self._row = None, True, 0
         else:
             return
         if wait is None:
             self._hold_back(now + self._hold)
             self._hold = min(LONGEST_HOLD, 2 * self._hold)
+
+    def _perhaps_not_at_random(self, ticket: Ticket) -> None:
+        """Many in a row are turned away where it seemed to be chance: it was not."""
+        self._row_at = self._row_at if self._row else ticket.at
+        self._row += 1
+        self._sends.forget_before(ticket)
+        self._at_random = self._row < ROW

@@ -27,16 +27,24 @@ STEP, MOST_STEP = 0.03, 0.08
 """A probe upward, as a share of the rate."""
 PROBE_EVERY, LATER, LATEST = 3.0, 60.0, 120.0
 """Seconds between probes; longer, and doubled with each failure, near a rate known to be bad."""
+TOO_LOW, BACK = 0.92, 0.99
+"""What is certain counts unless it is this far below what was kept up before; then back to that,
+or a little less."""
 FAR, NEAR = 0.33, 0.08
-"""A bad rate is far when it is so many times that in force, and near when it is less than that."""
+"""Shares by which a rate known to be bad lies above that in force: beyond the first it is far
+away, and below the second it is near."""
+MANY, SLOWER = 8, 3.0
+"""So often told that calls come too fast, while they come so many times slower than before."""
 FEW = 30
 """So few calls let through are no measure."""
 SHORTEST = 0.25
 """Seconds; what was let through in less says little."""
 USED = 0.9
 """Share of a rate that must have been used before it counts as tried."""
-FIRST, LEAST = 8.0, 1 / 600
+FIRST, LEAST = 8.0, 0.5
+"""Calls a second that are tried at first and at last, however little was let through."""
 KEPT = 8192
+"""Calls that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +108,22 @@ class Rate:
         self._bad = math.inf
         self._later = LATER
         self._resumed: Ticket | None = None
-        self._begin()
-
-    def _begin(self) -> None:
-        """Another rate is in force; its time counts from the first call sent under it."""
+        self._told: deque[tuple[float, int]] = deque(maxlen=MANY)
         self._first: Ticket | None = None
 
     def passed(self, ticket: Ticket) -> None:
         """A call is sent; now and then the rate rises."""
         self._first = self._first or ticket
         self._resumed = self._resumed or ticket
-        for_ = ticket.at - self._first.at
-        if for_ < GROWTH_EVERY:
+        lasted = ticket.at - self._first.at
+        if lasted < GROWTH_EVERY:
             return
-        if ticket.number - self._first.number + 1 < USED * for_ * self.value:
+        if ticket.number - self._first.number + 1 < USED * lasted * self.value:
             return  # it is not the rate that keeps calls back, so it is not tried
         patience, by = self._next_rise()
-        if for_ >= patience:
-            if for_ >= PROOF:
-                self._proven, self._proven_for = self.value, for_
+        if lasted >= patience:
+            if lasted >= PROOF:
+                self._proven, self._proven_for = self.value, lasted
             self.value *= 1 + by
             self._risen = True
             self._growth = min(GROWTH, 2 * self._growth)
@@ -146,24 +151,36 @@ class Rate:
             return  # it was not yet over: the wait was too short, which says nothing of the rate
         if not self._searching and self._bad / self.value - 1 < 2 * NEAR:
             self._later = min(LATEST, 2 * self._later)
-        self._searching = False
-        self._bad = self.value
-        used = min(self.value, self._used(ticket))
-        held = 0.0 if self._first is None else ticket.at - self._first.at
-        few = self._sends.let_through(self._emptied.number, ticket) < FEW
-        allowed = max(SAFE * self._allowed(ticket, resumed), used / 2 if few else LEAST)
-        allowed = min(allowed, DROP * used)
-        if allowed < 0.92 * self._proven or self._proven_for > LONG:
-            allowed = min(0.99 * self._proven, used)
-        elif allowed < 0.9 * used and held >= PROOF:
-            allowed = math.sqrt(allowed * DROP * used)
-        self.value = max(LEAST, allowed)
-        self._risen = False
+        self._bad, self.value = self.value, max(LEAST, self._lower(ticket, resumed))
+        self._searching = self._risen = False
         self._growth = STEP
         self._proven = self._proven_for = 0.0
         self._emptied = ticket
         self._sends.forget_before(ticket)
-        self._begin()
+        self._first = None
+
+    def _lower(self, ticket: Ticket, resumed: Ticket) -> float:
+        """The rate to go on with."""
+        used = min(self.value, self._used(ticket))
+        through = self._sends.let_through(self._emptied.number, ticket)
+        self._told.append((used, through))
+        sure = SAFE * self._sure(ticket, resumed)
+        sure = min(max(sure, used / 2) if through < FEW else sure, DROP * used)
+        if sure < TOO_LOW * self._proven or self._proven_for > LONG:
+            return min(BACK * self._proven, used)
+        lasted = 0.0 if self._first is None else ticket.at - self._first.at
+        if sure < TOO_LOW * used and lasted >= PROOF:
+            return math.sqrt(sure * DROP * used)  # a window would have allowed nearly all of it
+        return sure
+
+    @property
+    def beside_the_point(self) -> bool:
+        """Whether slower calls are turned away just as often: then it is not their rate."""
+        if len(self._told) < MANY or self._told[-1][0] > self._told[0][0] / SLOWER:
+            return False
+        throughs = [through for _, through in self._told]
+        before, after = sum(throughs[: MANY // 2]), sum(throughs[MANY // 2 :])
+        return after <= 2 * before and after >= 10 * (MANY // 2)
 
     def _used(self, ticket: Ticket) -> float:
         """Calls sent in the second before."""
@@ -171,7 +188,7 @@ class Rate:
             return self.value
         return ticket.number - self._sends.before(ticket, 1.0)
 
-    def _allowed(self, ticket: Ticket, resumed: Ticket) -> float:
+    def _sure(self, ticket: Ticket, resumed: Ticket) -> float:
         """A rate that the server allows for certain."""
         sends, last = self._sends, self._emptied
         best = sends.let_through(last.number, ticket) / max(ticket.at - last.at, SHORTEST)
