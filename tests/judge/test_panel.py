@@ -63,7 +63,7 @@ def test_the_majority_has_it_and_who_dissents_is_named() -> None:
 def test_a_tie_is_no_answer_with_a_reason() -> None:
     found = judged(said("YES", "NO"))
     assert found.rated.answers["CQ1"] == "ERROR"
-    assert found.rated.abstained == {"CQ1": "majority of NO 1, YES 1 is no answer"}
+    assert found.rated.abstained == {"CQ1": "majority of NO ×1, YES ×1 is no answer"}
     assert len(found.dissent["CQ1"]) == 2
 
 
@@ -83,7 +83,7 @@ def test_the_strictest_and_the_median() -> None:
     even = said("4", "5", rubric=PLANS, name="realism")
     assert (
         judged(even, "median", PLANS).rated.abstained["realism"]
-        == "median of 4 1, 5 1 is no answer"
+        == "median of 4 ×1, 5 ×1 is no answer"
     )
     assert judged(even, "median_ties_lower", PLANS).rated.answers["realism"] == "4"
 

@@ -52,8 +52,9 @@ def test_a_host_has_a_key_of_its_own(tmp_path: Path) -> None:
 
 def test_env_files_are_read_and_the_environment_goes_before(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(
-        "# keys\nexport CALIBRANT_API_KEY='from file'\nCALIBRANT_BASE_URL=http://127.0.0.1:1/v1 # it\n"
-        "BROKEN LINE\nCALIBRANT_API_KEY_A_EXAMPLE=\"$HOME `id`\"\n",
+        "# keys\nexport CALIBRANT_API_KEY='from file'\n"
+        "CALIBRANT_BASE_URL=http://127.0.0.1:1/v1 # it\n"
+        'BROKEN LINE\nCALIBRANT_API_KEY_A_EXAMPLE="$HOME `id`"\n',
         "utf-8",
     )
     read = settings(tmp_path)

@@ -50,7 +50,7 @@ def _asking_options(command: Any) -> Any:
         click.option("--temperature", type=click.FloatRange(0, 2),
                      help="0 for one sample, 0.7 for several, unless said."),
         click.option("--max-tokens", default=1024, show_default=True,
-                     type=click.IntRange(16, 1_000_000), help="Of one reply."),
+                     type=click.IntRange(16, 1_000_000), help="Of a reply, for each criterion."),
         click.option("--probabilities/--no-probabilities", default=True, show_default=True,
                      help="Ask for log-probabilities, and keep P(answer)."),
     )):  # fmt: skip

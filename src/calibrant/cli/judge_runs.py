@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibrant.cli.judge_show import live, show, show_dry_run
+from calibrant.cli.judge_show import live, show, show_dry_run, show_withstood
 from calibrant.cli.study_call import count, opened, told
 from calibrant.cli.terminal import show_json, visible, wants_json
 
@@ -102,6 +102,27 @@ def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str
     _leave(tally, incomplete=bool(found.unreached), faults=bool(found.faults))
 
 
+def probe(asking: Asking, rubric_name: str, *, dry_run: bool, style: str) -> None:
+    """Measure how models withstand instructions in items."""
+    from calibrant.engine.jobs import Tally
+    from calibrant.formats.rubric_file import load_rubric
+    from calibrant.judging.probing import probe_judges
+
+    if dry_run:
+        raise click.UsageError("--dry-run goes with a file of ITEMS")
+    tally, rubric = Tally(), load_rubric(rubric_name)
+    with _watched(tally, asking.stated_prices):
+        calls = Path(f"probe-{rubric.id}.calls")
+        found = probe_judges(rubric, asking, calls, tally=tally, on_ready=_tell_servers)
+    if wants_json(style):
+        judges = [one.to_dict() for one in found]
+        show_json({"rubric": rubric.name, "judges": judges, "run": tallied(tally)})
+    else:
+        for one in found:
+            show_withstood(one)
+    _leave(tally, incomplete=any(one.total.unanswered for one in found))
+
+
 def _study_calls(place: str, name: str) -> Path:
     """Where calls for a study are kept: beside its file, or here where it is on a server."""
     folder = Path() if "://" in place else Path(place).parent
@@ -178,6 +199,7 @@ def tallied(tally: Tally) -> dict[str, Any]:
     """What this run itself did, for machines."""
     return {
         "calls": tally.done,
+        "seconds": round(tally.seconds, 3),
         "kept": tally.kept,
         "retried": tally.retried,
         "errors": dict(tally.errors.most_common()),

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from calibrant.engine.jobs import Tally
     from calibrant.engine.judge_summary import JudgeCount, JudgeSummary
     from calibrant.judging.dry_run import DryRun
+    from calibrant.judging.probing import Withstood
     from calibrant.raters.judge.prices import Price
-    from calibrant.raters.judge.probe import Resistance
 
 Told = Callable[[], None]
 MOST_ROWS = 20
@@ -143,7 +143,7 @@ def _show_disagreements(found: list[dict[str, Any]]) -> None:
         (
             one["item"],
             one["criterion"],
-            ", ".join(f"{answer} {times}" for answer, times in one["votes"].items()),
+            ", ".join(f"{answer} ×{times}" for answer, times in one["votes"].items()),
             one["answer"] or "",
         )
         for one in found[:MOST_ROWS]
@@ -230,10 +230,21 @@ def show_dry_run(found: DryRun) -> None:
     )
 
 
-def show_resistance(found: Resistance) -> None:
+def show_withstood(found: Withstood) -> None:
     """How a model withstood instructions in items, by family."""
     rows = [
-        (one.family, one.probes, one.gave_in, one.withstood, one.unknown) for one in found.families
+        (
+            one.family.replace("_", " "),
+            "" if one.share is None else f"{float(one.share):.0%}",
+            one.held,
+            one.gave_in,
+            one.no_room,
+            one.unanswered,
+        )
+        for one in (*found.families, found.total)
     ]
-    header = ("instructions", "probes", "gave in", "withstood", "no answer")
+    header = (visible(found.rater), "resisted", "held", "gave in", "nothing to win", "no answer")
     console().print(table(header, rows))
+    fell = found.total.fell_for
+    if fell:
+        console().print(f"gave in to {', '.join(fell)}")

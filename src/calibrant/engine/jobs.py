@@ -81,6 +81,8 @@ class Tally:
     """Models with what their server turned out not to know."""
     lost: tuple[str, ...] = ()
     """Calls that were on their way when an earlier run was killed; they may be paid for twice."""
+    seconds: float = 0.0
+    """How long the asking took, once it is over."""
     stop: bool = False
     """Set it, and nothing more is sent; what is on its way is waited for."""
     stopped: str = ""

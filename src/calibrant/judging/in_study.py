@@ -108,7 +108,7 @@ def judge_study(
         ]
         on_ready(bench.servers)
         work = _rate_all(todo, asker(asking, log, tally), _reviewer(asking), found)
-        run_closing(work, bench)
+        run_closing(work, bench, tally)
     found.stopped = tally.stop
     return found
 

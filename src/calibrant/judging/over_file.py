@@ -48,7 +48,7 @@ def judge_file(
         tally.total = survey.calls
         cards = [seat.judge.card for seat in run.all_seats]
         with RatingsFile(out, cards, source.path, log.path) as ratings:
-            run_closing(run.run(asker(asking, log, tally), ratings, tally), bench)
+            run_closing(run.run(asker(asking, log, tally), ratings, tally), bench, tally)
             found = summed_up(run, survey, ratings, prices)
             found.stopped = tally.stop
             if not tally.stop:

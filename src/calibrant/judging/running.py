@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,15 +34,17 @@ def asker(
     return lambda jobs: judged(jobs, log, asking.limits, tally, chance=chance)
 
 
-def run_closing(work: Awaitable[T], bench: Bench) -> T:
+def run_closing(work: Awaitable[T], bench: Bench, tally: Tally) -> T:
     """Run to the end; whatever happens, connections and models are let go."""
-    return _run(_closing(work, bench))
+    return _run(_closing(work, bench, tally))
 
 
-async def _closing(work: Awaitable[T], bench: Bench) -> T:
+async def _closing(work: Awaitable[T], bench: Bench, tally: Tally) -> T:
+    began = time.monotonic()
     try:
         return await work
     finally:
+        tally.seconds = time.monotonic() - began
         await bench.close()
 
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from calibrant.core.errors import SourceError
+from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.engine.jobs import Seat
 from calibrant.judging.asking import Asking
 from calibrant.ports.chat import Chat
 from calibrant.raters.chat.nobody import Nobody
 from calibrant.raters.judge.judge import Judge
+from calibrant.raters.judge.questions import Question
 from calibrant.settings import Server, Settings
+
+Asks: TypeAlias = Callable[[Item], Sequence[Question]]
 
 
 class Bench:
@@ -24,17 +30,17 @@ class Bench:
         self._chats: dict[str, Chat] = {}
         self.servers: list[Server] = []
 
-    def seats(self, rubric: Rubric) -> list[Seat]:
-        """All judges of the first stage."""
-        found = [self.seat(rubric, one) for one in self.asking.models]
-        found += [self.seat(rubric, str(one)) for one in self.asking.files]
+    def seats(self, rubric: Rubric, asks: Asks | None = None) -> list[Seat]:
+        """All judges of the first stage; ``asks`` chooses the questions about an item."""
+        named = [*self.asking.models, *map(str, self.asking.files)]
+        found = [self.seat(rubric, one, asks) for one in named]
         names = [one.judge.card.name for one in found]
         for name in names:
             if names.count(name) > 1:
                 raise SourceError(f"{name} is named twice: ask one model more often by --samples")
         return found
 
-    def seat(self, rubric: Rubric, named: str) -> Seat:
+    def seat(self, rubric: Rubric, named: str, asks: Asks | None = None) -> Seat:
         """One judge: a model of a server, or a file."""
         parameters = self.asking.parameters
         if named.endswith(".gguf"):
@@ -43,7 +49,9 @@ class Bench:
         else:
             model, url = _model_at(named)
             chat = self._server(url)
-        judge = Judge(rubric, model, way=self.asking.way, parameters=parameters, key=self.key)
+        judge = Judge(
+            rubric, model, way=self.asking.way, parameters=parameters, key=self.key, asks=asks
+        )
         return Seat(judge, chat)
 
     def _server(self, url: str | None) -> Chat:

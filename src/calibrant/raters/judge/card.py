@@ -26,6 +26,7 @@ class Parameters:
 
     temperature: float = 0.0
     max_tokens: int = 1024
+    """Of a reply, for each criterion that it is about."""
     top_logprobs: int = 0
     seed: int | None = None
 

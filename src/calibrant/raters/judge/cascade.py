@@ -237,7 +237,7 @@ def _disagreement(rubric: Rubric, ratings: Sequence[Rated], rules: Rules) -> Ite
             continue
         others = Fraction(sum(counts[1:]), sum(counts))
         if name in gated or others >= rules.dissent:
-            told = ", ".join(f"{answer} {len(who)}" for answer, who in votes.items())
+            told = ", ".join(f"{answer} ×{len(who)}" for answer, who in votes.items())
             yield Reason("disagreement", f"{name}: {told}", (name,))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,9 @@ from calibrant.raters.judge.questions import Question, questions
 from calibrant.raters.judge.reading import Reading
 from calibrant.raters.judge.reply import READER, read_reply
 
+PLAIN = Parameters()
+LONGEST_REPLY = 16_384
+"""Tokens of a reply about many criteria; many servers refuse to be asked for more."""
 KEPT = 1024
 """Items whose measurements are kept at hand."""
 
@@ -40,7 +43,10 @@ class Call:
 
 
 class Judge:
-    """One model under one rubric; ``key`` makes fences that nobody can guess."""
+    """One model under one rubric; ``key`` makes fences that nobody can guess.
+
+    ``asks`` chooses the questions about an item; without it, they are all that the rubric has.
+    """
 
     def __init__(
         self,
@@ -48,13 +54,14 @@ class Judge:
         model: str,
         *,
         way: Way = "criterion",
-        parameters: Parameters = Parameters(),
+        parameters: Parameters = PLAIN,
         key: bytes,
         told_facts: bool = True,
+        asks: Callable[[Item], Sequence[Question]] | None = None,
     ) -> None:
         self.rubric, self.model, self.way, self.parameters = rubric, model, way, parameters
         self.measurer = Measurer(rubric) if told_facts else None
-        self._key = key
+        self._key, self._asks = key, asks
         self._prompter = Prompter(rubric)
         self._measured: dict[str, Mapping[str, Sequence[str]]] = {}
 
@@ -76,9 +83,9 @@ class Judge:
     def calls(self, item: Item, sample: int = 1) -> list[Call]:
         """All calls that a rating of the item takes."""
         content = item.hash
+        asked = self._asks(item) if self._asks else questions(self.rubric, item, self.way, sample)
         return [
-            Call(self._call_id(content, one, sample), content, item, one, sample)
-            for one in questions(self.rubric, item, self.way, sample)
+            Call(self._call_id(content, one, sample), content, item, one, sample) for one in asked
         ]
 
     def _call_id(self, content: str, question: Question, sample: int) -> str:
@@ -96,10 +103,16 @@ class Judge:
             schema=self._prompter.schema(call.question),
             form=form,
             temperature=self.parameters.temperature,
-            max_tokens=self.parameters.max_tokens,
+            max_tokens=self._most_tokens(call.question),
             seed=None if seed is None else seed + call.sample - 1,
             top_logprobs=self.parameters.top_logprobs,
         )
+
+    def _most_tokens(self, question: Question) -> int:
+        """A reply on several criteria may be so many times as long, within what servers take."""
+        asked = len(question.criteria) + question.flags
+        most = self.parameters.max_tokens
+        return max(most, min(most * asked, LONGEST_REPLY))
 
     def fence(self, content: str) -> str:
         """What an item stands between; one for all calls about it, so that servers keep it."""

@@ -150,7 +150,7 @@ class Panel:
     def _no_answer(self, votes: Mapping[str, tuple[str, ...]]) -> str:
         if not votes:
             return "no member of the panel has an answer"
-        told = ", ".join(f"{answer} {len(who)}" for answer, who in votes.items())
+        told = ", ".join(f"{answer} ×{len(who)}" for answer, who in votes.items())
         return f"{self.policy.replace('_', ' ')} of {told} is no answer"
 
     def _flags(self, ratings: Sequence[Rated]) -> tuple[tuple[Seen, ...], dict[str, str]]:

@@ -169,6 +169,7 @@ class Prompter:
             blocks += [self._criterion(name) for name in question.criteria]
             if question.flags:
                 blocks.append(f"{wording.flags_text(self.rubric)}\n{FLAGS_ASKED}")
+            blocks.append(wording.standards_text(self.rubric, criteria))
             asked = "\n\n" + "\n\n".join(filter(None, blocks))
             shape = f"\n\n{SHAPE}\n{self._shape(question)}"
             known = self._asked.keep(question, (asked, shape), len(asked) + len(shape))

@@ -35,6 +35,7 @@ FOR_EXAMPLE, NOT_THIS = "  For example: ", "  Not this flag: "
 QUOTE_IT = "  Quote the words that carry it."
 QUOTE_BOTH = "  Quote two places: one of the profile (action 0) and one of an action."
 FLAGS = "## Red flags"
+STANDARD = "A form that items should have; departing from it fails nothing by itself."
 ANSWERS, SCALE, ANSWER = "Answers:", "Scale:", "Answer"
 SHOWN = ("Context", "Response", "Description", "Why")
 """What an example can have."""
@@ -42,7 +43,7 @@ AND, OR = " and ", " or "
 FIXED = (
     *LAPSES.values(), NO_NA, NEVER_NA, NA_WHEN, NA_ALLOWED, EXAMPLES, FAILING, CONSIDER, PATTERN,
     OR_MORE, ATTACH, ON_SCALE, NUMBERS, LOWEST, SIGNS, USUALLY, *LIMITS, FOR_EXAMPLE, NOT_THIS,
-    QUOTE_IT, QUOTE_BOTH, FLAGS, ANSWERS, SCALE, ANSWER, *SHOWN, AND, OR,
+    QUOTE_IT, QUOTE_BOTH, FLAGS, STANDARD, ANSWERS, SCALE, ANSWER, *SHOWN, AND, OR,
 )  # fmt: skip
 """Every fixed sentence of this module."""
 
@@ -71,6 +72,17 @@ def _criterion(rubric: Rubric, criterion: Criterion) -> Iterator[str]:
         ATTACH,
         (f"{tag.id} ({tag.title}): {tag.text}" for tag in criterion.tags),
     )
+
+
+def standards_text(rubric: Rubric, criteria: Iterable[Criterion]) -> str:
+    """Forms that items should have, as far as they help to answer these criteria; each once."""
+    asked = {one.id for one in criteria}
+    lines: list[str] = []
+    for one in rubric.standards or ():
+        if asked & set(one.criteria):
+            lines += [f"## {one.title} ({', '.join(one.criteria)})", STANDARD, one.text]
+            lines += [f"- {rule}" for rule in one.rules]
+    return "\n".join(lines)
 
 
 def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
