@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the whole report here as .json, or the diagnostics as .csv.")  # fmt: skip
 @click.option("--fair", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write what each item would have scored with an average rater: .csv, .parquet.")  # fmt: skip
+              help="Write what an average rater would have given each item.")  # fmt: skip
 @click.option("--level", type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
               help="Level of measurement, where no rubric tells it.")  # fmt: skip
 @click.option("--order", metavar="LOW,…,HIGH", help="Answers of an ordinal scale, lowest first.")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc, bdtri, stdtrit
 
-from calibrant.compare.rater_model import Fitted
+from calibrant.compare.rater_model import NO_PLACE, Fitted
 from calibrant.compare.rating_tables import RatingTable
 from calibrant.compare.visits import Visits
 from calibrant.stats.counts import ABSENT
@@ -191,16 +191,12 @@ class Look:
             out += self._panel("halo", [halo_effect(one) for one in of])
             out += self._panel("identical rows", [identical_effect(model, one) for one in of])
         else:
-            out += [
-                told
-                for kind in ("halo", "identical rows")
-                for told in self._nobody(kind, "there is one criterion only")  # type: ignore[arg-type]
-            ]
+            out += self._nobody("halo", "there is one criterion only")
+            out += self._nobody("identical rows", "there is one criterion only")
         out += self._slopes()
         placed = {one.rater for one in of}
         lost = [rater for rater in range(len(self.table.raters)) if rater not in placed]
-        why = "only lowest or only highest answers"
-        return out + [self._none(rater, kind, why) for rater in lost for kind in kinds]
+        return out + [self._none(rater, kind, NO_PLACE) for rater in lost for kind in kinds]
 
     def _panel(self, kind: Kind, effects: list[Effect]) -> list[Diagnostic]:
         return [
@@ -360,7 +356,7 @@ def _rate(top: Floats, bottom: Floats) -> Effect:
 def _share(same: Floats, item: NDArray[np.object_]) -> Effect:
     """Share of the same answers, the item being what is drawn."""
     at = np.unique(item, return_inverse=True)[1]
-    return _rate(np.bincount(at, same), np.bincount(at).astype(np.float64))
+    return _rate(np.bincount(at, same).astype(np.float64), np.bincount(at).astype(np.float64))
 
 
 def _less(mine: Effect, others: Effect) -> Effect:

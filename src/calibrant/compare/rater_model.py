@@ -12,14 +12,17 @@ from calibrant.compare.rating_tables import CriterionTable, RatingTable
 from calibrant.compare.rulers import ALL
 from calibrant.core.errors import SourceError
 from calibrant.stats.counts import ABSENT
-from calibrant.stats.rasch import NoFit, Rasch, fit
+from calibrant.stats.rasch import NoFit, Rasch
 from calibrant.stats.rasch_design import MOST_STEPS, asked_of, subsets
+from calibrant.stats.rasch_fit import fit
 from calibrant.stats.rater_effects import probabilities
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
 
 Floats = NDArray[np.float64]
+NO_PLACE = "nothing but lowest or highest answers, or no item shared with others"
+"""Why a rater is nowhere on the line."""
 MOST_NAMED = 8
 """Raters named of each subset."""
 
@@ -75,11 +78,13 @@ def fitted(table: RatingTable, rubric: Rubric | None, *, partial_credit: bool) -
     codes = np.stack([_stepped(one, ladders[at]) for at, one in zip(used, chosen, strict=True)])
     connected(table.raters, codes)
     kinds = [at if partial_credit else ladders[used[at]].labels for at in range(len(used))]
-    families = [[at for at, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
+    families = [
+        [at for at, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)
+    ]
     own = tuple(ladders.values())
     try:
         asked = asked_of(codes, families)
-        notes += _left_out(table, asked.raters, "raters")
+        notes += _left_out(table, asked.raters)
         return Fitted(used, own, fit(asked), None, tuple(notes))
     except NoFit as error:
         return Fitted(used, own, None, str(error), tuple(notes))
@@ -102,11 +107,11 @@ def _names(raters: tuple[str, ...], part: list[int]) -> str:
     return shown + (f" and {len(part) - MOST_NAMED} more" if len(part) > MOST_NAMED else "")
 
 
-def _left_out(table: RatingTable, kept: NDArray[np.bool_], what: str) -> list[str]:
+def _left_out(table: RatingTable, kept: NDArray[np.bool_]) -> list[str]:
     gone = [name for name, there in zip(table.raters, kept, strict=True) if not there]
     if not gone:
         return []
-    return [f"{what} with nothing but lowest or highest answers have no place: {', '.join(gone)}"]
+    return [f"without a place, {NO_PLACE}: {', '.join(gone)}"]
 
 
 def _ladders(table: RatingTable, rubric: Rubric | None) -> tuple[dict[int, Ladder], list[str]]:
@@ -130,7 +135,9 @@ def _ladders(table: RatingTable, rubric: Rubric | None) -> tuple[dict[int, Ladde
 
 def _ladder(one: CriterionTable, worth: list[float]) -> Ladder:
     points, steps = np.unique(np.array(worth), return_inverse=True)
-    labels = tuple(one.ruler.labels[int(np.flatnonzero(steps == at)[0])] for at in range(len(points)))
+    labels = tuple(
+        one.ruler.labels[int(np.flatnonzero(steps == at)[0])] for at in range(len(points))
+    )
     return Ladder(steps.astype(np.intp), points, labels)
 
 

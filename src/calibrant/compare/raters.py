@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from calibrant.compare.rater_diagnostics import Diagnostic, Look, diagnostics
-from calibrant.compare.rater_model import Fitted, fitted
+from calibrant.compare.rater_model import NO_PLACE, Fitted, fitted
 from calibrant.compare.rater_words import advice, sentence
 from calibrant.compare.raters_view import html
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rating_tables import RatingTable, rating_table
 from calibrant.compare.visits import Visits, Watcher
 from calibrant.core.errors import SourceError
+from calibrant.stats.counts import ABSENT
 from calibrant.stats.estimate import Estimate
 from calibrant.stats.rasch import NoFit, Separation, separation
 from calibrant.stats.rater_effects import Effect
@@ -204,9 +205,7 @@ def _difficulties(table: RatingTable, fit: Fitted) -> dict[str, float]:
 
 
 def _profiles(table: RatingTable, fit: Fitted, look: Look) -> list[RaterProfile]:
-    known = {
-        one.rater: (one, effect) for one, effect in zip(look.of, look.severities, strict=True)
-    }
+    known = {one.rater: (one, effect) for one, effect in zip(look.of, look.severities, strict=True)}
     sums, counts = _sums(table, fit, axis=1)
     out = []
     for rater, name in enumerate(table.raters):
@@ -214,13 +213,13 @@ def _profiles(table: RatingTable, fit: Fitted, look: Look) -> list[RaterProfile]
             "rater": name,
             "kind": table.kinds.get(name),
             "items": _items(table, rater),
-            "ratings": sum(int((one.codes[rater] != 255).sum()) for one in table.criteria),
+            "ratings": sum(int((one.codes[rater] != ABSENT).sum()) for one in table.criteria),
             "observed": float(sums[rater] / counts[rater]) if counts[rater] else None,
         }
         if rater in known:
             out.append(RaterProfile(**base, **_placed(fit, name, *known[rater])))
         else:
-            why = fit.reason or "only lowest or only highest answers"
+            why = fit.reason or NO_PLACE
             undefined = Estimate(coefficient="severity", undefined=why, raters=(name,))
             out.append(RaterProfile(**base, severity=undefined))
     return out
@@ -229,7 +228,7 @@ def _profiles(table: RatingTable, fit: Fitted, look: Look) -> list[RaterProfile]
 def _items(table: RatingTable, rater: int) -> int:
     there = np.zeros(table.units.height, np.bool_)
     for one in table.criteria:
-        there |= one.codes[rater] != 255
+        there |= one.codes[rater] != ABSENT
     return int(there.sum())
 
 

@@ -121,9 +121,7 @@ class Watcher:
         if not twice.height:
             return None
         answer = pl.col("answer").list
-        return twice.select(
-            *cell, answer.get(0).alias("first"), answer.get(1).alias("second")
-        )
+        return twice.select(*cell, answer.get(0).alias("first"), answer.get(1).alias("second"))
 
 
 class _Told:
@@ -183,7 +181,9 @@ class _Told:
             return None
         rater = self._at[0]
         line = np.lexsort((time, rater))
-        new = (np.diff(time[line], prepend=-np.inf) > PAUSE) | (np.diff(rater[line], prepend=-1) > 0)
+        new = (np.diff(time[line], prepend=-np.inf) > PAUSE) | (
+            np.diff(rater[line], prepend=-1) > 0
+        )
         out = np.empty(len(time))
         out[line] = np.cumsum(new)
         return np.where(np.isnan(time), np.nan, out)

@@ -10,8 +10,7 @@ from calibrant.stats.rasch_design import Floats
 
 
 def weighted_holm(p: Sequence[float], weights: Sequence[float]) -> Floats:
-    """Adjusted p-values: whatever is below 0.05 may be told, and in 95 of 100 panels without
-    any effect nothing is.
+    """Adjusted p-values: in 95 of 100 panels without any effect none is below 0.05.
 
     A test with twice the weight may be found at twice the p-value. Holds however tests depend on
     one another.

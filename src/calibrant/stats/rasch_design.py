@@ -58,7 +58,8 @@ class Asked:
     @property
     def middle(self) -> NDArray[np.bool_]:
         """Groups that say something: neither low nor high, and more than one rating."""
-        return ~(self.low | self.high) & (self.groups.asked.sum(axis=(0, 1)) > 1)
+        inside = ~(self.low | self.high) & (self.groups.asked.sum(axis=(0, 1)) > 1)
+        return np.asarray(inside, np.bool_)
 
     def tops(self) -> NDArray[np.int64]:
         """The highest step of each criterion."""
@@ -74,19 +75,45 @@ def grouped(codes: Codes) -> Groups:
     marks = np.random.default_rng(20).integers(1, 1 << 63, (criteria, raters), np.uint64)
     key = np.zeros(items, np.uint64)
     score = np.zeros(items, np.uint32)
-    for criterion in range(criteria):
-        for rater in range(raters):
-            row = codes[criterion, rater]
+    small, room = np.zeros(items, np.uint8), ABSENT  # sums stay in a byte while they fit
+    for criterion, rater in np.ndindex(criteria, raters):
+        row = codes[criterion, rater]
+        top = int(row.max())
+        if top == ABSENT:
             there = row != ABSENT
-            if there.all():
-                score += row
-            elif there.any():
-                score += row * there
-                key += there * (marks[criterion, rater] | np.uint64(1))
-    key = (key ^ (key >> np.uint64(29))) * _SPREAD + score
-    _, first, of, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+            if not there.any():
+                continue
+            row = row * there
+            top = int(row.max())
+            key += there * (marks[criterion, rater] | np.uint64(1))
+        if top > room:
+            score += small
+            small[:], room = 0, ABSENT
+        small += row
+        room -= top
+    score += small
+    if not key.any():  # everybody was asked everything
+        first, of, times = _by_score(score)
+    else:
+        key = (key ^ (key >> np.uint64(29))) * _SPREAD + score
+        _, first, of, times = np.unique(
+            key, return_index=True, return_inverse=True, return_counts=True
+        )
     asked = codes[:, :, first] != ABSENT
     return Groups(asked, score[first].astype(np.int64), times, of)
+
+
+def _by_score(
+    score: NDArray[np.uint32],
+) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    """An item of each sum, the place of each item's sum, and how many items have it."""
+    times = np.bincount(score)
+    seen = np.flatnonzero(times)
+    place = np.zeros(len(times), np.int64)
+    place[seen] = np.arange(len(seen))
+    some = np.zeros(len(times), np.intp)
+    some[score] = np.arange(len(score))
+    return some[seen], place.take(score), times[seen]
 
 
 def subsets(present: NDArray[np.bool_]) -> list[list[int]]:
@@ -115,40 +142,36 @@ def asked_of(codes: Codes, families: Sequence[Sequence[int]]) -> Asked:
     Answers that nobody gave are no steps. Raters and criteria with nothing but the lowest or
     nothing but the highest answers have no place on the line, and are left out until none is.
     """
-    raters = np.ones(codes.shape[1], np.bool_)
-    criteria = np.ones(codes.shape[0], np.bool_)
+    kept = np.ones(codes.shape[1], np.bool_), np.ones(codes.shape[0], np.bool_)
     values = tuple(np.arange(_largest(codes, one) + 1) for one in families)
     while True:
-        groups = grouped(codes)
-        found = _sorted_out(codes, families, values, groups, raters, criteria)
-        totals = found.counts.sum(axis=(0, 1, 2)), found.counts
-        again = False
-        for at, family in enumerate(families):
-            seen = totals[1][list(family)].sum(axis=(0, 1))[: len(values[at])] > 0
+        found = _sorted_out(codes, families, values, kept)
+        steps = []
+        for family, old in zip(families, values, strict=True):
+            seen = found.counts[list(family)].sum(axis=(0, 1))[: len(old)] > 0
             if not seen.all() and seen.any():
                 codes = _merged(codes, family, seen)
-                values = (*values[:at], values[at][seen], *values[at + 1 :])
-                again = True
-        out_raters, out_criteria = _without_place(found)
-        if again:
+            steps.append(old[seen] if seen.any() else old)
+        if any(len(one) < len(old) for one, old in zip(steps, values, strict=True)):
+            values = tuple(steps)
             continue
-        if not out_raters.any() and not out_criteria.any():
+        raters, criteria = _without_place(found)
+        if not raters.any() and not criteria.any():
             return found
         codes = codes.copy()
-        codes[:, out_raters] = ABSENT
-        codes[out_criteria] = ABSENT
-        raters, criteria = raters & ~out_raters, criteria & ~out_criteria
+        codes[:, raters] = ABSENT
+        codes[criteria] = ABSENT
+        kept = kept[0] & ~raters, kept[1] & ~criteria
 
 
 def _sorted_out(
     codes: Codes,
     families: Sequence[Sequence[int]],
     values: tuple[NDArray[np.intp], ...],
-    groups: Groups,
-    raters: NDArray[np.bool_],
-    criteria: NDArray[np.bool_],
+    kept: tuple[NDArray[np.bool_], NDArray[np.bool_]],
 ) -> Asked:
-    """Counts of answers without the items at either end."""
+    """Counts of answers without the items at either end, and without those with one answer."""
+    groups = grouped(codes)
     top = np.zeros(len(codes), np.int64)
     for family, steps in zip(families, values, strict=True):
         top[list(family)] = len(steps) - 1
@@ -157,18 +180,17 @@ def _sorted_out(
     counts = np.zeros((*codes.shape[:2], int(top.max()) + 1), np.int64)
     for criterion, rater in np.ndindex(codes.shape[:2]):
         row = codes[criterion, rater]
-        for step in range(top[criterion] + 1):
+        for step in range(1, top[criterion] + 1):
             counts[criterion, rater, step] = np.count_nonzero(row == step)
-    ends = groups.asked[:, :, low] @ groups.times[low]
-    counts[:, :, 0] -= ends
-    ends = groups.asked[:, :, high & ~low] @ groups.times[high & ~low]
-    np.put_along_axis(
-        counts, top[:, None, None],
-        np.take_along_axis(counts, np.broadcast_to(top[:, None, None], (*ends.shape, 1)), 2)
-        - ends[..., None], 2,
-    )  # fmt: skip
+        there = np.count_nonzero(row != ABSENT)
+        counts[criterion, rater, 0] = there - counts[criterion, rater, 1:].sum()
+    alone = per_criterion.sum(axis=0) == 1
+    for some, at_top in ((low, False), (high & ~low, True), (alone & ~low & ~high, None)):
+        cell = np.nonzero(groups.asked[:, :, some])
+        stepped = groups.score[some][cell[2]] if at_top is None else top[cell[0]] * at_top
+        np.subtract.at(counts, (cell[0], cell[1], stepped), groups.times[some][cell[2]])
     named = tuple(tuple(one) for one in families)
-    return Asked(codes, named, values, groups, low, high, counts, raters, criteria)
+    return Asked(codes, named, values, groups, low, high, counts, *kept)
 
 
 def _without_place(found: Asked) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -185,8 +207,8 @@ def _without_place(found: Asked) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 
 def _largest(codes: Codes, family: Sequence[int]) -> int:
-    chosen = codes[list(family)]
-    return int(np.max(chosen, where=chosen != ABSENT, initial=0))
+    above = [int((row + np.uint8(1)).max()) for at in family for row in codes[at]]  # ABSENT is 0
+    return max(*above, 1) - 1
 
 
 def _merged(codes: Codes, family: Sequence[int], seen: NDArray[np.bool_]) -> Codes:

@@ -221,7 +221,8 @@ class _Line:
     @property
     def centred(self) -> Floats:
         """How far groups lie from the middle of what the rater can tell apart."""
-        return self.away - (self.weight @ self.away) / max(float(self.weight.sum()), 1e-12)
+        middle = float(self.weight @ self.away) / max(float(self.weight.sum()), 1e-12)
+        return np.asarray(self.away - middle)
 
     def tails(self, extra: Floats) -> list[Floats]:
         """Of each criterion, the places of all groups moved by ``extra``."""
