@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
     from calibrant.compare.combined import CombinedReport
     from calibrant.compare.estimate_report import EstimateReport
+    from calibrant.compare.raters import RaterReport
     from calibrant.compose import (
         create_study,
         export_study,
@@ -46,9 +47,11 @@ if TYPE_CHECKING:
     from calibrant.formats.estimating import estimate
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
+    from calibrant.formats.rater_files import rater_report
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
     from calibrant.formats.score_file import Summary, score_file
     from calibrant.formats.signals import check
+    from calibrant.judging.over_file import judge
     from calibrant.raters.checks.signal import Signal
     from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
@@ -69,6 +72,7 @@ _HOME = {
     "FreeItem": "core.item",
     "Item": "core.item",
     "Plan": "core.item",
+    "RaterReport": "compare.raters",
     "RecordError": "core.errors",
     "Response": "core.item",
     "Rubric": "core.rubric",
@@ -95,9 +99,11 @@ _HOME = {
     "export_study": "compose",
     "export_tables": "compose",
     "import_study": "compose",
+    "judge": "judging.over_file",
     "load_rubric": "formats.rubric_file",
     "open_study": "compose",
     "parse_rubric": "formats.rubric_file",
+    "rater_report": "formats.rater_files",
     "read_items": "formats.items",
     "score": "core.scoring",
     "score_file": "formats.score_file",
@@ -117,6 +123,7 @@ __all__ = [
     "FreeItem",
     "Item",
     "Plan",
+    "RaterReport",
     "RecordError",
     "Response",
     "Rubric",
@@ -143,9 +150,11 @@ __all__ = [
     "export_study",
     "export_tables",
     "import_study",
+    "judge",
     "load_rubric",
     "open_study",
     "parse_rubric",
+    "rater_report",
     "read_items",
     "score",
     "score_file",

@@ -102,7 +102,7 @@ def agree(
         wide=wide,
         anonymous=anonymous_raters,
     )
-    with _steps() as say:
+    with steps_told() as say:
         frames = frames_of(ratings, encoding, say)  # while it is read, the rest is loaded
         from calibrant.compare.agreement import agreement_of_frames
         from calibrant.stats.estimate import Design
@@ -179,7 +179,7 @@ _COLOURS = {"met": "green", "not met": "red", "not shown": "yellow"}
 
 
 @contextmanager
-def _steps() -> Iterator[Callable[[str], None]]:
+def steps_told() -> Iterator[Callable[[str], None]]:
     """What is being done, on a terminal, once a run takes longer than a second."""
     if not sys.stderr.isatty():
         yield lambda step: None
