@@ -90,7 +90,7 @@ class Capacity:
         if self._rate is not None:
             return 1 / self._rate.value
         if self._answers < self.concurrency:
-            return START_GAP / (1 + self._answers / 8)
+            return START_GAP / (1 + self._answers / 16)
         return 0.0
 
     def answered(self, ticket: Ticket, now: float) -> None:

@@ -147,9 +147,7 @@ def brief_of(line: bytes) -> Brief:
 
 def tokens_of(reply: Reply) -> list[tuple[str, list[tuple[str, float]]]]:
     """Tokens with log-probabilities, as they are written; JSON has no number for never."""
-    return [
-        (one.text, [(text, _finite(share)) for text, share in one.top]) for one in reply.tokens
-    ]
+    return [(one.text, [(text, _finite(share)) for text, share in one.top]) for one in reply.tokens]
 
 
 def _finite(share: float) -> float:
