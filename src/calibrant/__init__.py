@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
     from calibrant.compare.combined import CombinedReport
     from calibrant.compare.estimate_report import EstimateReport
+    from calibrant.compare.judge_trust import JudgeTrust
     from calibrant.compare.raters import RaterReport
     from calibrant.compose import (
         create_study,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from calibrant.formats.score_file import Summary, score_file
     from calibrant.formats.signals import check
     from calibrant.judging.over_file import judge
+    from calibrant.formats.validating import validate_judge
     from calibrant.raters.checks.signal import Signal
     from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
@@ -71,6 +73,7 @@ _HOME = {
     "Fault": "core.errors",
     "FreeItem": "core.item",
     "Item": "core.item",
+    "JudgeTrust": "compare.judge_trust",
     "Plan": "core.item",
     "RaterReport": "compare.raters",
     "RecordError": "core.errors",
@@ -108,6 +111,7 @@ _HOME = {
     "score": "core.scoring",
     "score_file": "formats.score_file",
     "score_table": "formats.frames",
+    "validate_judge": "formats.validating",
     "verify_bundle": "compose",
 }
 
@@ -122,6 +126,7 @@ __all__ = [
     "Fault",
     "FreeItem",
     "Item",
+    "JudgeTrust",
     "Plan",
     "RaterReport",
     "RecordError",
@@ -159,6 +164,7 @@ __all__ = [
     "score",
     "score_file",
     "score_table",
+    "validate_judge",
     "verify_bundle",
 ]
 

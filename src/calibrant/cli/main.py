@@ -22,6 +22,7 @@ COMMANDS = {
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),
     "study": ("calibrant.cli.study", "Run a study: rounds, raters, adjudication, status."),
+    "validate-judge": ("calibrant.cli.validate_judge", "Tell whether a judge may replace people."),
 }
 
 

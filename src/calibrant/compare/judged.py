@@ -29,7 +29,7 @@ ALL_ANSWERS = "all answers"
 """The one criterion of a table that names none."""
 _COLUMNS = ("item", "rater", "criterion", "answer", "kind", "occasion")
 _YES = ("YES", "PASS", "PASSED", "TRUE", "1", "Y")
-"""Of two answers, the one whose share is told."""
+"""Answers that say yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +79,34 @@ def judged_set(
         if labels is not None and not _are_verdicts(labels):
             raise SourceError(f"{source}: verdicts and ratings cannot be held together")
         return _verdicts(judged, labels, source, judge)
-    if labels is not None and _are_verdicts(labels):
-        raise SourceError(f"{source}: verdicts and ratings cannot be held together")
+    table, name, people = rated_by_both(judged, labels, how, source, judge=judge)
+    quantities = [
+        one for asked in table.criteria for one in _quantities(table, asked, how, name, people)
+    ]
+    items = [str(one) for one in table.units["item"].to_list()]
+    return Judged(items, quantities, name, people, table.excluded)
+
+
+def rated_by_both(
+    judged: Sequence[pl.DataFrame],
+    labels: Sequence[pl.DataFrame] | None,
+    how: Reading,
+    source: str,
+    *,
+    judge: str | None = None,
+) -> tuple[RatingTable, str, tuple[str, ...]]:
+    """The ratings of judge and people in one table; who the judge is, and who the people are."""
+    if _are_verdicts(judged) or (labels is not None and _are_verdicts(labels)):
+        raise SourceError(f"{source}: holds verdicts where ratings are wanted")
     if how.rubric is None and how.level is None:
         raise SourceError(f"{source}: say the level of measurement, or give a rubric")
     parts = [_long(one, how, source, JUDGE) for one in judged]
     own = pl.concat(parts)["rater"].unique().to_list()
     more = [] if labels is None else [_long(one, how, source, PEOPLE) for one in labels]
     theirs = pl.concat(more)["rater"].unique().to_list() if more else None
-    plain_how = replace(how, columns={}, wide=False)
-    table = rating_table([*parts, *more], plain_how, source)
+    table = rating_table([*parts, *more], replace(how, columns={}, wide=False), source)
     kinds = {one: table.kinds.get(one) for one in table.raters}
-    name, people = _sides(kinds, own, theirs, judge, source)
-    quantities = [
-        one for asked in table.criteria for one in _quantities(table, asked, how, name, people)
-    ]
-    items = [str(one) for one in table.units["item"].to_list()]
-    return Judged(items, quantities, name, people, table.excluded)
+    return table, *_sides(kinds, own, theirs, judge, source)
 
 
 def item_column(frames: Iterable[pl.DataFrame], how: Reading, column: str) -> dict[str, str]:
@@ -206,8 +217,13 @@ def _worths(asked: CriterionTable, how: Reading) -> list[tuple[str | None, Array
             return [("passes", np.array(good, np.float64))]
     shown = labels
     if len(labels) == 2:
-        shown = [next((one for one in labels if one.upper() in _YES), labels[-1])]
+        shown = [told_of_two(labels)]
     return [(one, np.array([label == one for label in labels], np.float64)) for one in shown]
+
+
+def told_of_two(labels: Sequence[str]) -> str:
+    """Of two answers, the one whose share is told."""
+    return next((one for one in labels if one.upper() in _YES), labels[-1])
 
 
 def _said(codes: NDArray[Any], points: Array, na: int) -> Said:

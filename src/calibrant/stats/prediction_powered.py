@@ -201,8 +201,11 @@ class _Model:
         w, out = self._weights(kept), np.zeros(self.items)
         deviation = np.zeros(self.labels)
         for mine in self.in_stratum:
-            if w[mine].sum() > 0:
+            total = w[mine].sum()
+            if total > 0:
                 deviation[mine] = values[mine] - np.average(values[mine], weights=w[mine])
+                if self.sample.probability is not None:  # as if the label itself were left out
+                    deviation[mine] /= np.maximum(1 - w[mine] / total, 0.5)
         out[self.lab] = w * deviation
         return out
 
@@ -238,7 +241,7 @@ class _Model:
         for at, (mine, base) in enumerate(zip(self.in_stratum, self.base, strict=True)):
             if self.sample.probability is not None:
                 own = influence[self.stratum == at]
-                total += float(own @ own) * _corrected(int(mine.sum()))
+                total += float(own @ own)
                 continue
             lab, n = influence[self.lab[mine]], int(mine.sum())
             total += float(lab @ lab) * _corrected(n if kept is None else int(kept[mine].sum()))

@@ -1,0 +1,142 @@
+"""``calibrant validate-judge`` as its users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import calibrant
+from calibrant.cli.main import cli
+from calibrant.core.errors import SourceError
+
+PEOPLE = ("ann", "bob", "cy")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, list(map(str, arguments)))
+
+
+def panel(
+    criteria: dict[str, float], items: int = 120, *, failing: float = 0.4, seed: int = 0
+) -> pl.DataFrame:
+    """People right nine times in ten; a judge as often as each criterion says."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for criterion, care in criteria.items():
+        truth = random.random(items) >= failing
+        for rater in (*PEOPLE, "gpt"):
+            right = random.random(items) < (care if rater == "gpt" else 0.9)
+            for at in range(items):
+                answer = "YES" if truth[at] == right[at] else "NO"
+                kind = "LLM" if rater == "gpt" else "HUMAN"
+                rows.append((f"i{at}", rater, kind, criterion, answer))
+    names = ["item", "rater", "kind", "criterion", "answer"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def test_a_good_judge_may_replace_and_a_guessing_one_may_not_be_used() -> None:
+    found = calibrant.validate_judge(panel({"clear": 0.95, "vague": 0.5}), level="nominal")
+    words = {one.criterion: one.answer.word for one in found.criteria}
+    assert words == {"clear": "may replace", "vague": "may not be used"}
+    assert found.answer.word == "may not be used"  # the least of them
+    clear = found.criteria[0]
+    assert clear.test.winning_rate == 1
+    assert sum(map(sum, clear.confusion)) == 120  # three people of two answers never tie
+    frame = found.to_frame()
+    assert frame["answer"].to_list() == ["may replace", "may not be used"]
+
+
+def test_the_judge_is_no_part_of_the_ceiling() -> None:
+    good = calibrant.validate_judge(panel({"c": 0.95}), level="nominal")
+    bad = calibrant.validate_judge(panel({"c": 0.5}), level="nominal")
+    ceilings = [{one.name: one.value for one in found.criteria[0].ceiling} for found in (good, bad)]
+    assert ceilings[0] and ceilings[0] == pytest.approx(ceilings[1])
+    assert good.people == PEOPLE and good.judge == "gpt"
+
+
+def test_false_passes_at_a_gate_stand_on_their_own_line(tmp_path: Path) -> None:
+    """A judge that passes everything at a gate agrees often, and may not be used."""
+    frame = panel({"CQ8": 0.95, "CQ1": 0.95}, items=200, failing=0.2)
+    always = pl.when((pl.col("rater") == "gpt") & (pl.col("criterion") == "CQ8"))
+    frame = frame.with_columns(always.then(pl.lit("YES")).otherwise("answer").alias("answer"))
+    path = tmp_path / "ratings.csv"
+    frame.write_csv(path)
+    result = run("validate-judge", path, "-r", "coaching-conversation")
+    found = {one["criterion"]: one for one in json.loads(result.stdout)["criteria"]}
+    gate = found["CQ8"]["false_passes"]
+    assert gate["passed"] == gate["failed"] > 20  # it lets all of them through
+    assert found["CQ8"]["answer"]["word"] == "may not be used"
+    assert "pass the judge's gate" in found["CQ8"]["answer"]["why"]
+    assert found["CQ1"]["false_passes"] is None  # not a gate
+    assert found["CQ1"]["answer"]["word"] == "may replace"
+    shown = run("validate-judge", path, "-r", "coaching-conversation", "--format", "text")
+    assert "At the gates" in shown.stdout
+    assert shown.stdout.strip().splitlines()[-1].startswith("gpt may not be used: ")
+
+
+def test_too_few_labels_are_counted_and_asked_for(tmp_path: Path) -> None:
+    found = calibrant.validate_judge(panel({"c": 0.95}, items=20), level="nominal")
+    assert found.answer.more_labels == 30
+    two = panel({"c": 0.95}).filter(pl.col("rater") != "cy")
+    found = calibrant.validate_judge(two, level="nominal")
+    assert found.answer.more_labels == 30
+    assert "people" in found.answer.why
+
+
+def test_a_mild_judge_has_a_signed_bias() -> None:
+    random = np.random.default_rng(1)
+    truth = random.integers(1, 5, 150)
+    rows = [
+        (f"i{at}", who, int(np.clip(truth[at] + random.integers(-1, 2), 1, 5)))
+        for who in PEOPLE
+        for at in range(150)
+    ]
+    judge = [(f"i{at}", "gpt", int(truth[at]) + 1) for at in range(150)]
+    names = ["item", "rater", "score"]
+    labels = pl.DataFrame(rows, schema=names, orient="row")
+    found = calibrant.validate_judge(
+        pl.DataFrame(judge, schema=names, orient="row"), labels, level="ordinal"
+    )
+    (one,) = found.criteria
+    assert one.bias is not None and one.bias.what == "mean"
+    assert 0.8 < one.bias.value < 1.1 and one.bias.interval[0] > 0.7
+    assert one.correlation is not None and one.correlation > 0.8
+
+
+def test_na_is_an_answer_among_names_and_none_among_numbers() -> None:
+    frame = panel({"c": 0.95})
+    some = pl.when(pl.col("item").str.ends_with("7"))
+    nominal = frame.with_columns(some.then(pl.lit("NA")).otherwise("answer").alias("answer"))
+    (one,) = calibrant.validate_judge(nominal, level="nominal").criteria
+    assert one.labels == ("NO", "YES", "NA") and one.n_items == 120
+    numbers = nominal.with_columns(pl.col("answer").replace({"YES": "5", "NO": "1"}))
+    (other,) = calibrant.validate_judge(numbers, level="ordinal").criteria
+    assert other.labels == ("1", "5") and other.n_items == 108
+
+
+def test_two_files_reports_and_statuses(tmp_path: Path) -> None:
+    frame = panel({"c": 0.5})
+    judge, people = tmp_path / "judge.csv", tmp_path / "people.csv"
+    frame.filter(pl.col("rater") == "gpt").write_csv(judge)
+    frame.filter(pl.col("rater") != "gpt").write_csv(people)
+    for name in ("report.json", "rows.csv"):
+        out = tmp_path / name
+        assert run("validate-judge", judge, people, "--level", "nominal", "-o", out).exit_code == 0
+        assert out.stat().st_size > 50
+    enforced = run("validate-judge", judge, people, "--level", "nominal", "--enforce")
+    assert enforced.exit_code == 1
+    assert run("validate-judge", judge, people).exit_code == 2  # no level
+    refused = run("validate-judge", people, "--level", "nominal")
+    assert isinstance(refused.exception, SourceError)  # no judge
+
+
+def test_experts_may_be_further_ahead() -> None:
+    frame = panel({"c": 0.9}, items=60, seed=3)
+    for people, epsilon in (("experts", 0.2), ("skilled", 0.15), ("crowd", 0.1)):
+        found = calibrant.validate_judge(frame, level="nominal", people=people)  # type: ignore[arg-type]
+        assert found.criteria[0].test.epsilon == pytest.approx(epsilon)
