@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
     from calibrant.formats.score_file import Summary, score_file
     from calibrant.formats.signals import check
-    from calibrant.judging.over_file import judge
     from calibrant.formats.validating import validate_judge
+    from calibrant.judging.over_file import judge
     from calibrant.raters.checks.signal import Signal
     from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
