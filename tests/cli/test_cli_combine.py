@@ -130,6 +130,28 @@ def test_final_answers_stand_beside_the_methods(tmp_path: Path) -> None:
     assert all("final answer differs" in why for why in apart["why"])
 
 
+def test_judges_against_all_people_and_shut_gates_are_reasons() -> None:
+    rows = [
+        ("i1", "ann", "HUMAN", "CQ8", "YES"), ("i1", "bob", "HUMAN", "CQ8", "YES"),
+        ("i1", "bot", "LLM", "CQ8", "NO"), ("i2", "ann", "HUMAN", "CQ8", "YES"),
+        ("i2", "bob", "HUMAN", "CQ8", "YES"), ("i2", "bot", "LLM", "CQ8", "YES"),
+        ("i3", "ann", "HUMAN", "CQ8", "NO"), ("i3", "bob", "HUMAN", "CQ8", "NO"),
+        ("i3", "bot", "LLM", "CQ8", "NO"), ("i4", "ann", "HUMAN", "CQ8", "YES"),
+        ("i4", "bot", "LLM", "CQ8", "NO"),
+    ]  # fmt: skip
+    names = ["item", "rater", "kind", "criterion", "answer"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    rubric = calibrant.load_rubric("coaching-conversation")
+    (one,) = calibrant.combine(frame, rubric=rubric).criteria
+    why = dict(one.items.select("item", "why").iter_rows())
+    assert why == {
+        "i1": "a judge contradicts all people",
+        "i2": "",
+        "i3": "somebody's answer shuts a gate",
+        "i4": "",  # one person is not all people
+    }
+
+
 def test_two_raters_are_counted_and_not_modelled(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from calibrant.compare.combined_items import (
     AgainstFinal,
     Column,
+    Where,
     against,
     beside,
     final_answers,
@@ -25,9 +26,11 @@ from calibrant.compare.combined_items import (
     modelled,
     voted,
 )
+from calibrant.compare.gate_answers import shutting_answers
 from calibrant.compare.rating_columns import Reading, named
 from calibrant.compare.rating_tables import CriterionTable, RatingTable, rating_table
 from calibrant.compare.rulers import ALL, number_of
+from calibrant.core.rubric import Rubric
 from calibrant.stats.counts import ABSENT, Patterns, grouped
 from calibrant.stats.dawid_skene import DawidSkene, dawid_skene
 from calibrant.stats.mace import Mace, mace
@@ -146,7 +149,7 @@ def combined_of_frames(
     """
     table = rating_table(_by_occasion(frames, how, source), replace(how, columns={}), source)
     rows, left_out = _counted(table, every_rater)
-    people = _People(table, rows)
+    people = _People(table, rows, how.rubric)
     return CombinedReport(
         [_combined(people, one, finals, smoothing, seed) for one in table.criteria],
         people.names,
@@ -196,13 +199,18 @@ def _occasion(name: str) -> tuple[float, str]:
 class _People:
     """Who is counted: rows of codes, and whose each is."""
 
-    def __init__(self, table: RatingTable, rows: Sequence[int]) -> None:
-        self.table = table
+    def __init__(self, table: RatingTable, rows: Sequence[int], rubric: Rubric | None) -> None:
+        self.table, self.rubric = table, rubric
+        self.others = [at for at in range(len(table.raters)) if at not in rows]
         self.rows = sorted(rows, key=lambda at: _occasion(table.raters[at]))  # earliest first
         owners = [_owner(table.raters[at]) for at in self.rows]
         self.names = tuple(dict.fromkeys(_owner(table.raters[at]) for at in rows))
         self.rater_of = [self.names.index(one) for one in owners]
         self.kinds = {_owner(name): kind for name, kind in table.kinds.items()}
+
+    def shutting(self, criterion: str) -> frozenset[str]:
+        """The answers to a criterion that shut a gate."""
+        return shutting_answers(self.rubric, criterion)
 
     def votes(self, found: Patterns) -> Patterns:
         """One row a rater, their earliest answer: repeats give nobody a second vote."""
@@ -249,7 +257,9 @@ def _combined(
     if skene is not None and guess is not None:
         columns["dawid_skene"] = modelled(skene.posterior, labels)
         columns["mace"] = modelled(guess.posterior, labels)
-    items = item_table(people.table.units, columns, found, labels, places())
+    shuts = np.array([label in people.shutting(asked.name) for label in labels], bool)
+    where = Where(places(), asked.codes[people.others], shuts)
+    items = item_table(people.table.units, columns, found, labels, where)
     name = None if asked.name == ALL else asked.name
     final = final_answers(finals, asked.name, items)
     if final is not None:

@@ -14,6 +14,7 @@ from calibrant.compare.rating_tables import RatingTable
 from calibrant.compare.rulers import ALL
 from calibrant.core.errors import SourceError
 from calibrant.stats.counts import ABSENT, Patterns
+from calibrant.stats.runs import Codes
 from calibrant.stats.shares import wilson
 from calibrant.stats.votes import Vote
 
@@ -41,6 +42,18 @@ class Column:
     probability: NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What stands around the patterns."""
+
+    place: NDArray[Any]
+    """The pattern of each item, shape (N,)."""
+    judges: Codes
+    """Answers that were not counted, a row a judge, shape (J, N)."""
+    shuts: NDArray[np.bool_]
+    """Which answers shut a gate, shape (K,)."""
+
+
 def voted(vote: Vote, labels: Sequence[str]) -> Column:
     """What a vote says; where it is undecided, between which answers."""
     why = []
@@ -64,9 +77,10 @@ def item_table(
     columns: dict[str, Column],
     found: Patterns,
     labels: Sequence[str],
-    place: NDArray[Any],
+    where: Where,
 ) -> pl.DataFrame:
     """One row an item that was answered; every text is made once a pattern."""
+    place = where.place
     made: dict[str, pl.Series] = {"answers": pl.Series(_told(found, labels), dtype=pl.String)}
     for name, one in columns.items():
         made[name] = pl.Series(one.answer, dtype=pl.String)
@@ -75,10 +89,31 @@ def item_table(
     made["probability"] = made.get(
         "dawid_skene_probability", pl.repeat(None, len(found.times), dtype=pl.Float64, eager=True)
     )
-    made["why"] = pl.Series(_why(columns), dtype=pl.String)
+    shuts = np.append(where.shuts, False)[np.minimum(found.codes, len(labels))]
+    made["why"] = pl.Series(_why(columns, np.asarray(shuts.any(axis=0))), dtype=pl.String)
     kept = np.flatnonzero((found.codes != ABSENT).any(axis=0)[place])
     frame = pl.DataFrame({name: one.gather(place[kept]) for name, one in made.items()})
-    return pl.concat([units[kept.tolist()], frame], how="horizontal")
+    against_all = pl.Series(_contradicted(found, where)[kept])
+    told = joined(pl.col("why"), against_all, "a judge contradicts all people")
+    return pl.concat([units[kept.tolist()], frame.with_columns(told)], how="horizontal")
+
+
+def joined(why: pl.Expr, hit: pl.Series | pl.Expr, reason: str) -> pl.Expr:
+    """Reasons with one more where it holds."""
+    more = pl.when(hit).then(pl.lit(reason)).otherwise(pl.lit(""))
+    between = pl.when((why != "") & hit).then(pl.lit("; ")).otherwise(pl.lit(""))
+    return pl.concat_str(why, between, more).alias("why")
+
+
+def _contradicted(found: Patterns, where: Where) -> NDArray[np.bool_]:
+    """The items that two people or more answered all alike, and a judge otherwise."""
+    given = found.codes != ABSENT
+    low = np.where(given, found.codes, np.uint8(ABSENT)).min(axis=0)
+    high = np.where(given, found.codes, np.uint8(0)).max(axis=0)
+    alike = (given.sum(axis=0) >= 2) & (low == high)
+    judges = where.judges
+    other = (judges != ABSENT) & (judges != low[where.place])
+    return np.asarray(alike[where.place] & other.any(axis=0))
 
 
 def _told(found: Patterns, labels: Sequence[str]) -> list[str]:
@@ -91,7 +126,7 @@ def _told(found: Patterns, labels: Sequence[str]) -> list[str]:
     ]
 
 
-def _why(columns: dict[str, Column]) -> list[str]:
+def _why(columns: dict[str, Column], shuts: NDArray[np.bool_]) -> list[str]:
     """Why somebody should look at each pattern again; nothing where there is no reason."""
     out = []
     sure = columns["dawid_skene"].probability if "dawid_skene" in columns else None
@@ -102,6 +137,8 @@ def _why(columns: dict[str, Column]) -> list[str]:
             reasons.append("methods differ")
         if sure is not None and sure[at] < SURE:
             reasons.append(f"no answer is more than {sure[at]:.2f} probable")
+        if shuts[at]:
+            reasons.append("somebody's answer shuts a gate")
         out.append("; ".join(dict.fromkeys(reasons)))
     return out
 
@@ -133,13 +170,8 @@ def final_answers(
 def beside(items: pl.DataFrame, final: pl.Series, methods: Sequence[str]) -> pl.DataFrame:
     """The items with their final answers; where some method says otherwise, that is a reason."""
     apart = pl.any_horizontal(pl.col(name) != pl.col("final") for name in methods)
-    told = pl.concat_str(
-        pl.when(pl.col("why") != "").then(pl.col("why") + "; ").otherwise(pl.lit("")),
-        pl.when(apart.fill_null(False))
-        .then(pl.lit("the final answer differs"))
-        .otherwise(pl.lit("")),
-    )
-    return items.with_columns(final).with_columns(told.str.strip_suffix("; ").alias("why"))
+    told = joined(pl.col("why"), apart.fill_null(False), "the final answer differs")
+    return items.with_columns(final).with_columns(told)
 
 
 def against(items: pl.DataFrame, methods: Sequence[str]) -> list[AgainstFinal]:

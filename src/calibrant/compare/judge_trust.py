@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calibrant.compare.gate_answers import shutting_answers
 from calibrant.compare.judged import ALL_ANSWERS, rated_by_both, told_of_two
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rating_tables import CriterionTable, RatingTable
@@ -289,16 +290,9 @@ def _false_passes(
 
     People fail an item where half of them or more give an answer that shuts the gate.
     """
-    rubric = how.rubric
-    if rubric is None or asked.name in (ALL, ALL_ANSWERS):
+    shutting = shutting_answers(how.rubric, asked.name)
+    if not shutting:
         return None
-    criterion = rubric.criterion(asked.name)
-    gates = [gate for gate in rubric.gates or () if criterion.id in gate.criteria]
-    if not gates:
-        return None
-    shutting = {word for gate in gates for word in gate.fails_on}
-    if criterion.na.policy != "valid":
-        shutting.add("NA")
     shuts = np.array([label in shutting for label in ruler.labels] + [False])
     shut = shuts[np.minimum(found.codes, len(ruler.labels))] & (found.codes != ABSENT)
     given = (found.codes[1:] != ABSENT).sum(axis=0)
