@@ -140,3 +140,47 @@ def test_experts_may_be_further_ahead() -> None:
     for people, epsilon in (("experts", 0.2), ("skilled", 0.15), ("crowd", 0.1)):
         found = calibrant.validate_judge(frame, level="nominal", people=people)  # type: ignore[arg-type]
         assert found.criteria[0].test.epsilon == pytest.approx(epsilon)
+
+
+def test_a_judge_that_likes_long_texts_is_told() -> None:
+    """Its error grows with length; the other column has nothing to do with it."""
+    random = np.random.default_rng(5)
+    rows = []
+    for at in range(200):
+        length, family = int(random.integers(50, 500)), "own" if at % 2 else "other"
+        truth = int(random.integers(1, 5))
+        for who in PEOPLE:
+            score = int(np.clip(truth + random.integers(-1, 2), 1, 5))
+            rows.append((f"i{at}", who, "HUMAN", score, length, family))
+        mild = int(np.clip(truth + (length > 275), 1, 5))
+        rows.append((f"i{at}", "gpt", "LLM", mild, length, family))
+    names = ["item", "rater", "kind", "score", "length", "family"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    found = calibrant.validate_judge(frame, level="ordinal", by=["length", "family"])
+    by_column = {one.column: one for one in found.criteria[0].effects}
+    assert by_column["length"].found and by_column["length"].word is None
+    slope = by_column["length"].slope
+    assert slope.value is not None and 0.2 < slope.value < 0.6
+    assert by_column["family"].word == "other" and not by_column["family"].found
+    with pytest.raises(SourceError, match="length"):
+        calibrant.validate_judge(frame, level="ordinal", by=["lenght"])
+
+
+def test_a_judge_that_was_asked_again_is_held_to_its_word(tmp_path: Path) -> None:
+    frame = panel({"c": 0.95}).with_columns(pl.lit(1).alias("occasion"))
+    judge = frame.filter(pl.col("rater") == "gpt")
+    again = judge.with_columns(
+        pl.when(pl.col("item") == "i0")
+        .then(pl.col("answer").replace({"YES": "NO", "NO": "YES"}))
+        .otherwise("answer"),
+        pl.lit(2).alias("occasion"),
+    )
+    both = pl.concat([frame, again])
+    found = calibrant.validate_judge(both, level="nominal")
+    assert found.criteria[0].stability is not None
+    assert (found.criteria[0].stability.same, found.criteria[0].stability.items) == (119, 120)
+    path = tmp_path / "twice.csv"
+    both.write_csv(path)
+    shown = run("validate-judge", path, "--level", "nominal", "--by", "kind", "--format", "text")
+    assert "119 of 120" in shown.stdout and "What its error depends on" in shown.stdout
+    assert calibrant.validate_judge(frame, level="nominal").criteria[0].stability is None

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 @click.option("--judge", metavar="RATER", help="Which rater is the judge, where several could be.")
 @click.option("--people", type=click.Choice(["experts", "skilled", "crowd"]), default="skilled",
               show_default=True, help="How far a judge may be behind: 0.2, 0.15, 0.1.")  # fmt: skip
+@click.option("--by", multiple=True, metavar="COLUMN",
+              help="Does its error depend on this, such as length? May be repeated.")  # fmt: skip
 @click.option("--enforce", is_flag=True, help="Exit with 1 unless the judge may replace people.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="Of the resampling.")  # fmt: skip
@@ -39,6 +41,7 @@ def validate_judge(
     out: Path | None,
     judge: str | None,
     people: str,
+    by: tuple[str, ...],
     enforce: bool,
     seed: int,
     style: str,
@@ -53,6 +56,7 @@ def validate_judge(
     Examples:
       calibrant validate-judge judge.jsonl people.csv -r coaching-conversation
       calibrant validate-judge all.csv --level nominal --judge gpt --people experts
+      calibrant validate-judge judge.csv people.csv --level ordinal --by length --by family
     """
     from calibrant.compare.judge_trust import judge_trust
     from calibrant.core.errors import SourceError
@@ -71,6 +75,7 @@ def validate_judge(
         source,
         judge=judge,
         people=people,  # type: ignore[arg-type]
+        by=by,
         seed=seed,
     )
     if out is not None:

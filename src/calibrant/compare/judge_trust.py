@@ -17,7 +17,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calibrant.compare.gate_answers import shutting_answers
-from calibrant.compare.judged import ALL_ANSWERS, rated_by_both, told_of_two
+from calibrant.compare.judge_effects import (
+    Effect,
+    Stability,
+    effects,
+    stability,
+    stand_together,
+)
+from calibrant.compare.judged import ALL_ANSWERS, item_column, rated_by_both, told_of_two
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rating_tables import CriterionTable, RatingTable
 from calibrant.compare.rulers import ALL
@@ -73,6 +80,9 @@ class CriterionTrust:
     false_passes: FalsePasses | None
     """Only of criteria that keep a gate."""
     answer: Answer
+    effects: list[Effect] = field(default_factory=list)
+    """What the judge's error depends on, of the columns that were asked about."""
+    stability: Stability | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -90,6 +100,8 @@ class CriterionTrust:
             "among_people": asdict(self.among),
             "correlation": self.correlation,
             "false_passes": None if self.false_passes is None else asdict(self.false_passes),
+            "effects": [asdict(one) for one in self.effects],
+            "stability": None if self.stability is None else asdict(self.stability),
         }
 
 
@@ -157,13 +169,48 @@ def judge_trust(
     *,
     judge: str | None = None,
     people: People = "skilled",
+    by: Sequence[str] = (),
     seed: int = 0,
 ) -> JudgeTrust:
-    """Hold a judge beside people, in two tables or in one that tells them apart."""
+    """Hold a judge beside people, in two tables or in one that tells them apart.
+
+    ``by`` names columns that the judge's error may depend on, such as the length of an item.
+    """
     table, name, others = rated_by_both(judged, labels, how, source, judge=judge)
     wish = EPSILON[people], seed
     asked = [_criterion(table, one, how, (name, others), wish) for one in table.criteria]
+    frames = [*judged, *(labels or [])]
+    columns = {column: item_column(frames, how, column) for column in by}
+    depends = [_effects(table, one, (name, others), columns) for one in table.criteria]
+    again = stability(judged, how, source, name)
+    for one, its, of in zip(asked, stand_together(depends), table.criteria, strict=True):
+        one.effects, one.stability = its, again.get(of.name)
     return JudgeTrust(name, others, asked, table.excluded)
+
+
+def _effects(
+    table: RatingTable,
+    asked: CriterionTable,
+    who: tuple[str, tuple[str, ...]],
+    columns: dict[str, dict[str, str]],
+) -> list[Effect]:
+    codes, ruler, met = _met(table, asked, who)
+    gap = _gap(codes, ruler)
+    if gap is None:
+        return []
+    items = [str(one) for one in table.units["item"].filter(pl.Series(met)).to_list()]
+    return effects(gap[1], items, columns)
+
+
+def _met(
+    table: RatingTable, asked: CriterionTable, who: tuple[str, tuple[str, ...]]
+) -> tuple[NDArray[np.uint8], Ruler, NDArray[np.bool_]]:
+    """Codes of judge and people, of the items that both have answered, and which these are."""
+    name, people = who
+    rows = [table.raters.index(name), *(table.raters.index(one) for one in people)]
+    codes, ruler = _coded(asked, rows)
+    met = (codes[0] != ABSENT) & (codes[1:] != ABSENT).any(axis=0)
+    return np.ascontiguousarray(codes[:, met]), ruler, met
 
 
 def _criterion(
@@ -173,12 +220,10 @@ def _criterion(
     who: tuple[str, tuple[str, ...]],
     wish: tuple[float, int],
 ) -> CriterionTrust:
-    (name, people), (epsilon, seed) = who, wish
-    rows = [table.raters.index(name), *(table.raters.index(one) for one in people)]
-    codes, ruler = _coded(asked, rows)
-    met = (codes[0] != ABSENT) & (codes[1:] != ABSENT).any(axis=0)
-    found = patterns(np.ascontiguousarray(codes[:, met]), len(ruler.labels))
-    theirs = list(range(1, len(rows)))
+    (_, people), (epsilon, seed) = who, wish
+    codes, ruler, _ = _met(table, asked, who)
+    found = patterns(codes, len(ruler.labels))
+    theirs = list(range(1, len(codes)))
     ordered = ruler.points if ruler.numeric else None
     test = alternative_annotator(found, 0, theirs, epsilon, ordered)
     agreed, ceiling = _agreement(found, theirs, ruler, Design(None, seed))
@@ -186,15 +231,15 @@ def _criterion(
     evidence = Evidence(test, _main(agreed, ruler), passes, len(people))
     return CriterionTrust(
         None if asked.name in (ALL, ALL_ANSWERS) else asked.name,
-        int(met.sum()),
+        codes.shape[1],
         ceiling,
         agreed,
         ruler.labels,
         _confusion(found, len(ruler.labels)),
-        _bias(codes[:, met], ruler),
+        _bias(codes, ruler),
         test,
         among_people(found, 0, theirs, len(ruler.labels), seed),
-        _correlation(codes[:, met], ruler),
+        _correlation(codes, ruler),
         passes,
         answer_of(evidence),
     )
@@ -249,6 +294,17 @@ def _confusion(found: Patterns, values: int) -> list[list[int]]:
 
 def _bias(codes: NDArray[np.uint8], ruler: Ruler) -> Bias | None:
     """Signed: above 0 the judge is milder, or says the answer more often, than people."""
+    found = _gap(codes, ruler)
+    if found is None or len(found[1]) < 2:
+        return None
+    what, gap = found
+    half = Z95 * float(gap.std(ddof=1)) / sqrt(len(gap))
+    value = float(gap.mean())
+    return Bias(what, value, (value - half, value + half))
+
+
+def _gap(codes: NDArray[np.uint8], ruler: Ruler) -> tuple[str, NDArray[np.float64]] | None:
+    """How far above people the judge is on each item, and in what."""
     if ruler.numeric:
         points, what = ruler.points, "mean"
     else:
@@ -258,12 +314,7 @@ def _bias(codes: NDArray[np.uint8], ruler: Ruler) -> Bias | None:
         told = told_of_two(words)
         points = np.array([one == told for one in ruler.labels], np.float64)
         what = f"share of {told}"
-    gap = _values(codes[:1], points) - _values(codes[1:], points)
-    if len(gap) < 2:
-        return None
-    half = Z95 * float(gap.std(ddof=1)) / sqrt(len(gap))
-    value = float(gap.mean())
-    return Bias(what, value, (value - half, value + half))
+    return what, _values(codes[:1], points) - _values(codes[1:], points)
 
 
 def _values(codes: NDArray[np.uint8], points: NDArray[np.float64]) -> NDArray[np.float64]:

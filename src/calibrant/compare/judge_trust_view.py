@@ -37,6 +37,8 @@ def _tables(found: JudgeTrust) -> Iterator[Block]:
     yield _agreement(found)
     yield from _gates(found)
     yield _test(found)
+    yield from _effects(found)
+    yield from _stability(found)
     if len(found.criteria) <= FULL:
         yield from _matches(found)
         yield from _confusions(found)
@@ -121,6 +123,38 @@ def _among(one: CriterionTrust) -> tuple[str, str, str]:
         return "–", among.undefined or "", ""
     limits = "" if among.interval is None else f"{among.interval[0]:.1f} … {among.interval[1]:.1f}"
     return f"{among.z:+.1f}", limits, among.reading or ""
+
+
+def _effects(found: JudgeTrust) -> Iterator[Block]:
+    """What the judge's error depends on."""
+    rows = []
+    for one in found.criteria:
+        for effect in one.effects:
+            slope = effect.slope
+            what = effect.column if effect.word is None else f"{effect.column} = {effect.word}"
+            if slope.value is None or slope.interval is None or slope.p is None:
+                rows.append((what, one.criterion or "", "–", slope.undefined or "", "", ""))
+                continue
+            limits = f"{slope.interval[0]:+.3f} … {slope.interval[1]:+.3f}"
+            said = "stands" if effect.found else ""
+            value = f"{slope.value:+.3f}"
+            rows.append((what, one.criterion or "", value, limits, f"{slope.p:.3f}", said))
+    if rows:
+        header = ("depends on", "criterion", "judge − people", "95 % interval", "p", "")
+        title = "What its error depends on (numbers: by standard deviation)"
+        yield Block(title, header, rows)
+
+
+def _stability(found: JudgeTrust) -> Iterator[Block]:
+    rows = []
+    for one in found.criteria:
+        if one.stability is not None:
+            low, high = one.stability.interval
+            told = f"{one.stability.same:,} of {one.stability.items:,}"
+            rows.append((one.criterion or "", told, f"{low:.2f} … {high:.2f}"))
+    if rows:
+        header = ("criterion", "the same again", "95 % interval")
+        yield Block("Asked again", header, rows)
 
 
 def _matches(found: JudgeTrust) -> Iterator[Block]:

@@ -100,9 +100,9 @@ def rated_by_both(
         raise SourceError(f"{source}: holds verdicts where ratings are wanted")
     if how.rubric is None and how.level is None:
         raise SourceError(f"{source}: say the level of measurement, or give a rubric")
-    parts = [_long(one, how, source, JUDGE) for one in judged]
+    parts = [long_rows(one, how, source) for one in judged]
     own = pl.concat(parts)["rater"].unique().to_list()
-    more = [] if labels is None else [_long(one, how, source, PEOPLE) for one in labels]
+    more = [] if labels is None else [long_rows(one, how, source, PEOPLE) for one in labels]
     theirs = pl.concat(more)["rater"].unique().to_list() if more else None
     table = rating_table([*parts, *more], replace(how, columns={}, wide=False), source)
     kinds = {one: table.kinds.get(one) for one in table.raters}
@@ -165,7 +165,7 @@ def _sides(
 # -- ratings
 
 
-def _long(frame: pl.DataFrame, how: Reading, source: str, nobody: str) -> pl.DataFrame:
+def long_rows(frame: pl.DataFrame, how: Reading, source: str, nobody: str = JUDGE) -> pl.DataFrame:
     """Long rows with the same columns whatever the file has."""
     rows, _ = long_form(named(frame, how, source), how, source)
     texts = [plain(rows[name]).cast(pl.String) for name in _COLUMNS if name in rows.columns]

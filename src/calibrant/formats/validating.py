@@ -23,18 +23,20 @@ def validate_judge(
     columns: Mapping[str, str] | None = None,
     judge: str | None = None,
     people: People = "skilled",
+    by: Sequence[str] = (),
     seed: int = 0,
 ) -> JudgeTrust:
     """Hold a judge beside people: agreement and its ceiling, bias, errors at gates, two tests.
 
     ``judged`` and ``labels`` are polars or pandas frames or any Arrow tables of ratings; one table
     may hold both where it tells judge and people apart by ``kind``, or ``judge`` names the judge.
-    ``people`` says who they are, and so how far behind a person the judge may be.
+    ``people`` says who they are, and so how far behind a person the judge may be; ``by`` names
+    columns that its error may depend on, such as the length of an item.
     """
     from calibrant.formats.frames import to_polars
 
     how = Reading(rubric=rubric, level=level, order=tuple(order), columns=columns or {})
     more = None if labels is None else [to_polars(labels)[0]]
     return judge_trust(
-        [to_polars(judged)[0]], more, how, "frame", judge=judge, people=people, seed=seed
+        [to_polars(judged)[0]], more, how, "frame", judge=judge, people=people, by=by, seed=seed
     )

@@ -1,0 +1,94 @@
+"""What a judge's error depends on, and whether it says the same twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calibrant.compare.judged import Array, long_rows
+from calibrant.compare.rating_columns import Reading
+from calibrant.compare.rulers import number_of
+from calibrant.stats.alternative_annotator import discoveries
+from calibrant.stats.error_regression import Slope, slope
+from calibrant.stats.shares import wilson
+
+MOST_WORDS = 6
+"""Different words of a column up to which each is looked at."""
+FEW_NUMBERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How the judge's error changes with something about the items."""
+
+    column: str
+    word: str | None
+    """Items with this word against all others; None for numbers, one standard deviation apart."""
+    slope: Slope
+    found: bool = False
+    """Whether it stands when all effects are looked at together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """How often a judge says the same when it is asked again."""
+
+    same: int
+    items: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the share of items with the same answer on all occasions."""
+        return wilson(self.same, self.items)
+
+
+def effects(
+    gap: Array, items: Sequence[str], columns: Mapping[str, Mapping[str, str]]
+) -> list[Effect]:
+    """Of each column on the gap between judge and people, one at a time."""
+    out = []
+    for name, by_item in columns.items():
+        known = np.array([item in by_item for item in items], bool)
+        words = [by_item[item] for item in items if item in by_item]
+        for word, cause in _causes(words):
+            out.append(Effect(name, word, slope(gap[known], cause)))
+    return out
+
+
+def _causes(words: Sequence[str]) -> list[tuple[str | None, Array]]:
+    """A column as causes: a number in standard deviations, or one word against the others."""
+    numbers = [number_of(word) for word in words]
+    different = sorted(set(words))
+    if len(different) > FEW_NUMBERS and all(number is not None for number in numbers):
+        values = np.array(numbers, np.float64)
+        spread = values.std()
+        return [(None, (values - values.mean()) / (spread or 1.0))]
+    shown = different[:1] if len(different) == FEW_NUMBERS else different[:MOST_WORDS]
+    return [(word, np.array([one == word for one in words], np.float64)) for word in shown]
+
+
+def stand_together(found: Sequence[Sequence[Effect]]) -> list[list[Effect]]:
+    """Which effects stand when those of all criteria are looked at together."""
+    flat = [one for some in found for one in some if one.slope.p is not None]
+    p = np.array([one.slope.p for one in flat], np.float64)
+    kept: NDArray[np.bool_] = discoveries(p) if len(p) else np.zeros(0, bool)
+    stands = {id(one): bool(hit) for one, hit in zip(flat, kept, strict=True)}
+    return [[replace(one, found=stands.get(id(one), False)) for one in some] for some in found]
+
+
+def stability(
+    frames: Sequence[pl.DataFrame], how: Reading, source: str, judge: str
+) -> dict[str, Stability]:
+    """By criterion, of the items that the judge answered on several occasions."""
+    rows = pl.concat([long_rows(one, how, source) for one in frames])
+    own = rows.filter((pl.col("rater") == judge) & pl.col("answer").is_not_null())
+    by_item = own.group_by("criterion", "item").agg(
+        pl.len().alias("times"), pl.col("answer").n_unique().alias("answers")
+    )
+    again = by_item.filter(pl.col("times") > 1)
+    found = again.group_by("criterion").agg((pl.col("answers") == 1).sum(), pl.len())
+    return {name: Stability(same, items) for name, same, items in found.iter_rows()}
