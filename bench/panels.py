@@ -20,8 +20,10 @@ from calibrant.stats.counts import ABSENT
 from calibrant.stats.weights import Ruler
 
 Floats = NDArray[np.float64]
-FIVE = (-1.5, -0.5, 0.5, 1.5)
-"""Steps of a scale of five answers."""
+FIVE = (-0.7, -0.2, 0.5, 0.4)
+"""Steps of a scale of five answers, as they are in published ratings of stories (HANNA)."""
+APART = (-1.5, -0.5, 0.5, 1.5)
+"""Steps that lie a logit apart: answers tell less, because most fall on the middle of the scale."""
 YES_NO = (0.0,)
 PLANTED: dict[str, str] = {
     "severe": "severity",

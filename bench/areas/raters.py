@@ -27,7 +27,7 @@ from bench.harness import (
     same_version,
     timed,
 )
-from bench.panels import PLANTED, YES_NO, Panel, draw
+from bench.panels import APART, PLANTED, YES_NO, Panel, draw
 from bench.sheets import SEED, Codes
 from calibrant.compare.rater_diagnostics import Diagnostic, Look, diagnostics
 from calibrant.compare.rater_model import fitted
@@ -47,7 +47,7 @@ HONEST: Mapping[str, Panel] = {
     "15 criteria with yes or no": Panel(criteria=15, steps=YES_NO),
     "3 of 8 raters an item": Panel(asked=3),
     "all raters take the items in one order": Panel(same_order=True),
-    "severities that differ by 0.1 logits": Panel(spread=0.1),
+    "steps of the scale a logit apart": Panel(steps=APART),
 }
 """Panels without a bias, the one that the floor is about first."""
 
@@ -79,9 +79,18 @@ def planted(ctx: Context) -> Report:
             f"{bias}: something else said of this rater in {more / times:.1%} of the panels, "
             f"anything of another rater in {others / times:.1%}"
         )
-    rows.append(_all_seven(ctx, times // 4))
+    rows += [_apart(ctx, times), _all_seven(ctx, times // 4)]
     title = f"one of 8 raters is biased; 200 items, 5 criteria of 5 points; {times} panels each"
     return Report(title, rows, notes=notes, headings=("found", "", ""))
+
+
+def _apart(ctx: Context, times: int) -> Row:
+    """The bias that is hardest to see, on a scale that tells less."""
+    ctx.say(f"{times} panels with a drifting rater, steps a logit apart")
+    panel, bias = Panel(steps=APART), {0: "drifting"}
+    found = [_findings(panel, bias, 90_000_000 + one) for one in range(times)]
+    named = sum(any((one.rater, one.kind) == ("rater 1", "drift") for one in of) for of in found)
+    return Row("drifting, steps of the scale a logit apart", Quantity(named / times, "share"))
 
 
 def _all_seven(ctx: Context, times: int) -> Row:

@@ -61,12 +61,12 @@ class Rule(NamedTuple):
 
 
 RULES: dict[Kind, Rule] = {
-    "severity": Rule(0.02, 0.25),
+    "severity": Rule(0.02, 0.3),
     "severity on a criterion": Rule(0.02, 0.5),
     "halo": Rule(0.02, 0.1, "above"),
     "identical rows": Rule(0.01, 0.05, "above"),
     "central tendency": Rule(0.02, 0.15),
-    "carelessness": Rule(0.02, float(np.log(1.15)), "above"),
+    "carelessness": Rule(0.02, 0.05, "above"),
     "drift": Rule(0.8, 0.25),
     "fatigue": Rule(0.05, 0.25),
     "recency": Rule(0.05, 0.1),
@@ -208,14 +208,13 @@ class Look:
         assert self.fit.model is not None
         lines = [bent(self.fit.model, one) for one in self.of]
         slopes = self._panel("central tendency", [line.slope for line in lines])
-        noise = self._panel("carelessness", [line.noise for line in lines])
+        random = self._panel("carelessness", [line.random for line in lines])
         for at, line in enumerate(lines):
             slope = slopes[at].estimate.value or 0.0
             if line.better_random and slope < 0 and slopes[at].p is not None:
                 # random answers flatten a slope, too, and explain these answers better
                 slopes[at] = replace(slopes[at], p=1.0, form="random")
-            noise[at] = replace(noise[at], form=f"{line.random:.0%}")
-        return slopes + noise
+        return slopes + random
 
     # -- in order
 

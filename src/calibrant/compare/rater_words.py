@@ -43,15 +43,6 @@ def _slope(one: Diagnostic, value: float) -> str:
     return f"goes to the ends of the scale: follows the items at {1 + value:.0%} of the usual slope"
 
 
-def _noise(one: Diagnostic, value: float) -> str:
-    from math import exp
-
-    return (
-        f"{exp(value) - 1:.0%} more scatter than the panel, as if {one.form} of the answers were "
-        "given at random"
-    )
-
-
 def _trend(where: str) -> Callable[[Diagnostic, float], str]:
     def told(one: Diagnostic, value: float) -> str:
         way = "more severe" if value > 0 else "more lenient"
@@ -79,7 +70,9 @@ _SAYS: dict[Kind, Callable[[Diagnostic, float], str]] = {
         f"the same answer to every criterion in {value:.0%} more of the items than expected"
     ),
     "central tendency": _slope,
-    "carelessness": _noise,
+    "carelessness": lambda one, value: (
+        f"as if {value:.0%} more of the answers were given at random than the panel's"
+    ),
     "drift": _trend("from the first item to the last"),
     "fatigue": _trend("from the beginning to the end of a sitting"),
     "recency": _recency,

@@ -21,7 +21,7 @@ _COLUMNS = {
     "halo": "halo",
     "identical rows": "same",
     "central tendency": "slope",
-    "carelessness": "noise",
+    "carelessness": "random",
     "drift": "drift",
     "fatigue": "fatigue",
     "recency": "recency",

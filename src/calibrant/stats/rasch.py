@@ -52,9 +52,14 @@ class Rasch:
         return np.asarray(self.factor / np.sqrt(np.where(self.joint > 0, self.joint, np.nan)))
 
     @property
+    def inverse(self) -> Floats:
+        """Of the information, leaving out the direction in which all raters move together."""
+        return np.asarray(np.linalg.pinv(self.information, rcond=1e-8, hermitian=True))
+
+    @property
     def contrast_errors(self) -> Floats:
         """Standard errors of the severities against their mean, as far as the model is right."""
-        spread = np.linalg.pinv(self.information, hermitian=True)
+        spread = self.inverse
         return np.asarray(np.sqrt(np.maximum(np.diag(spread), 0)) * self.factor)
 
     def tails(self, criterion: int, rater: float, theta: Floats) -> Floats:
@@ -68,6 +73,8 @@ class Rasch:
         spread = np.zeros_like(mean)
         for family, steps in zip(self.asked.families, self.steps, strict=True):
             for criterion in family:
+                if not self.asked.criteria[criterion]:
+                    continue
                 eta = self.theta[groups] - self.difficulty[criterion] - self.severity[rater]
                 mean[criterion], spread[criterion] = moments(tails(eta, steps))
         return mean, spread

@@ -23,6 +23,9 @@ _LONGEST = 1.0
 """Logits that one step may take anything."""
 _FAR = 50.0
 """Logits at which an estimate has run away."""
+HOLD = 0.001
+"""Information that holds every estimate near 0. Ratings outweigh it by far; in a few of them it
+keeps what would run away."""
 _ADJUST = 0.3
 """How far from the end the sum of an item at the end is taken to lie."""
 _SINGULAR = 1e-9
@@ -66,6 +69,7 @@ class _Newton:
         best = np.einsum("crg,c->g", self.there, asked.tops().astype(np.float64))
         self.theta = np.log((self.score + 0.5) / (best - self.score + 0.5))
         self.seen = self._seen()
+        self._fix()
         for at, family in enumerate(asked.families):
             count = asked.counts[list(family)].sum(axis=(0, 1))[: len(asked.values[at])]
             ratio = np.log(np.maximum(count[:-1], 0.5) / np.maximum(count[1:], 0.5))
@@ -87,7 +91,9 @@ class _Newton:
         """Step by step until nothing moves."""
         for _ in range(MOST_ROUNDS):
             sums = self._sums()
-            step = np.linalg.solve(sums.hessian + self._fixed(), sums.gradient)
+            sums.gradient -= self.hold @ self.beta
+            sums.hessian += self.hold
+            step = np.linalg.solve(sums.hessian + self.fixed, sums.gradient)
             if self._move(np.asarray(step, np.float64), sums) < NEAR:
                 return self._done(sums)
         raise NoFit("the estimates do not settle: the ratings hardly link the raters")
@@ -129,8 +135,8 @@ class _Newton:
         """Steps of a family, in place; none where there is one alone."""
         return self.beta[self.first[at] : self.first[at + 1]]
 
-    def _fixed(self) -> Floats:
-        """Directions in which nothing changes, and parameters of nobody: held where they are."""
+    def _fix(self) -> None:
+        """Directions in which nothing changes, and parameters of nobody, stay where they are."""
         raters, size = len(self.asked.raters), self.size
         severity, difficulty = np.zeros(size), np.zeros(size)
         severity[:raters][self.asked.raters] = 1
@@ -148,7 +154,8 @@ class _Newton:
         nobody = np.concatenate([~self.asked.raters, ~self.asked.criteria])
         lone = np.zeros(size)
         lone[: len(nobody)][nobody] = 1
-        return np.asarray(scale * (unit @ unit.T + np.diag(lone)))
+        self.fixed = scale * (unit @ unit.T + np.diag(lone))
+        self.hold = HOLD * (np.diag(1 - lone) - unit @ unit.T)
 
     def _sums(self) -> _Sums:
         """Gradient and information of all but the items, and the way back to these."""
@@ -180,10 +187,10 @@ class _Newton:
         asked = self.asked
         raters = len(asked.raters)
         hessian = sums.hessian
-        values = np.linalg.eigvalsh(hessian + self._fixed())
+        values = np.linalg.eigvalsh(hessian - self.hold + self.fixed)
         if values[0] < _SINGULAR * values[-1]:
             raise NoFit("raters and criteria cannot be told apart in this design")
-        rest = (hessian + self._fixed())[raters:, raters:]
+        rest = (hessian + self.fixed)[raters:, raters:]
         side = hessian[:raters, raters:]
         information = hessian[:raters, :raters] - side @ np.linalg.solve(rest, side.T)
         severity, difficulty = (part.copy() for part in self.split())

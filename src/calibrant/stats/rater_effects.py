@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from calibrant.stats.rasch import Rasch, moments, tails
@@ -22,6 +21,8 @@ MEDIAN_COST = 1.57
 """Variance of a median against that of a mean."""
 _MIXED = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7])
 """Shares of answers at random that are tried."""
+_LOOKED_FOR = 0.2
+"""The share that is looked for: what shows it best shows others well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def severity_effects(model: Rasch, of: list[Residuals]) -> list[Effect]:
             low, high = np.searchsorted(one.items, [start, start + wide])
             rows[one.rater, one.items[low:high] - start] = one.rows[low:high]
         met += rows @ rows.T
-    inverse = np.linalg.pinv(model.information, hermitian=True)
+    inverse = model.inverse
     error = np.sqrt(np.maximum(np.diag(inverse @ met @ inverse), 0)) * model.factor
     error = np.maximum(error, model.contrast_errors)
     return [
@@ -128,7 +129,7 @@ def halo_effect(one: Residuals) -> Effect:
 def identical_effect(model: Rasch, one: Residuals) -> Effect:
     """Share of items with the same answer to every criterion, less what the model expects."""
     family = max(range(len(model.steps)), key=lambda at: len(model.asked.families[at]))
-    rows = list(model.asked.families[family])
+    rows = [one for one in model.asked.families[family] if model.asked.criteria[one]]
     full = one.there[rows].all(axis=0)
     if len(rows) < 2 or full.sum() < 2:
         return Effect(0.0, 0.0, 0)
@@ -157,10 +158,8 @@ class Bent:
 
     slope: Effect
     """Less 1."""
-    noise: Effect
-    """Logarithm of the mean square that is left, within items."""
-    random: float
-    """The share of random answers that fits best."""
+    random: Effect
+    """Share of answers given at random."""
     better_random: bool
     """Whether random answers explain more than a slope does."""
 
@@ -169,18 +168,16 @@ def bent(model: Rasch, one: Residuals) -> Bent:
     """How a rater's answers follow the items, and what is left then."""
     line = _Line(model, one)
     line.settle()
-    gap, spread = line.items()
-    rows = gap.sum(axis=0)
+    rows = line.rows()
     away = line.centred.take(one.place)
     known = float(line.weight @ line.centred**2)
     error = float(np.sqrt(((rows * away) ** 2).sum())) / max(known, 1e-12)
-    share, mixed = line.random_share()
-    return Bent(
-        Effect(line.slope - 1, error, len(one.items)),
-        _noise(gap, spread, one.there),
-        share,
-        mixed > line.likelihood([probabilities(tail) for tail in line.tail]),
-    )
+    plain, own = line.plain(), [probabilities(tail) for tail in line.tail]
+    mixed = max(line.likelihood(plain, float(share)) for share in _MIXED)
+    better = mixed > line.likelihood(own)
+    # whichever explains more has all that speaks for it; the other what is left then
+    random = line.random_share(plain if better else own)
+    return Bent(Effect(line.slope - 1, error, len(one.items)), random, better)
 
 
 class _Line:
@@ -234,11 +231,12 @@ class _Line:
                 found[criterion] = tails(np.nan_to_num(eta), steps)
         return [found[criterion] for criterion in sorted(found)]
 
-    def items(self) -> tuple[Floats, Floats]:
-        """Gaps and variances by item."""
+    def rows(self) -> Floats:
+        """Gaps of each item together."""
         one = self.one
-        mean = self.mean.take(one.place, axis=1)
-        return one.answer * one.there - mean, self.spread.take(one.place, axis=1)
+        return np.asarray(
+            (one.answer * one.there).sum(axis=0) - self.mean.sum(axis=0).take(one.place)
+        )
 
     @cached_property
     def given(self) -> list[Floats]:
@@ -259,24 +257,23 @@ class _Line:
             total += float((given * np.log(np.maximum(mixed, 1e-12))).sum())
         return total
 
-    def random_share(self) -> tuple[float, float]:
-        """The share of answers at random that fits best, and how likely it makes the answers."""
-        plain = [probabilities(tail) for tail in self.tails(np.zeros(len(self.theta)))]
-        fits = [self.likelihood(plain, float(share)) for share in _MIXED]
-        best = int(np.argmax(fits))
-        return float(_MIXED[best]), fits[best]
+    def plain(self) -> list[Floats]:
+        """Chances of answers without a slope and a shift of their own."""
+        return [probabilities(tail) for tail in self.tails(np.zeros(len(self.theta)))]
 
+    def random_share(self, chances: list[Floats]) -> Effect:
+        """Share of answers at random, from how much better a mixture tells what was answered.
 
-def _noise(gap: Floats, spread: Floats, there: NDArray[np.bool_]) -> Effect:
-    """Mean square within items, so that what moves all answers to an item does not count."""
-    number = there.sum(axis=0)
-    if int((number > 1).sum()) * 2 > len(number):
-        mean = gap.sum(axis=0) / np.maximum(number, 1)
-        square = (((gap - mean) * there) ** 2).sum(axis=0)
-        wanted = spread.sum(axis=0) * (1 - 1 / np.maximum(number, 1))
-    else:
-        square, wanted = (gap**2).sum(axis=0), spread.sum(axis=0)
-    found = ratio(square, wanted)
-    if found.value <= 0:
-        return Effect(0.0, 0.0, found.items)
-    return Effect(float(np.log(found.value)), found.error / found.value, found.items)
+        What each answer says for a mixture has a known mean without one, and a known mean if all
+        answers were random; where the answers lie between the two is the share.
+        """
+        one = self.one
+        says, between = np.zeros(len(one.items)), np.zeros(len(one.items))
+        for answer, there, plain in zip(one.answer, one.there, chances, strict=True):
+            chance = np.maximum(plain, 1e-12)
+            worth = np.log1p(_LOOKED_FOR * (1 / len(chance) / chance - 1))  # (K, g)
+            mean = (chance * worth).sum(axis=0)
+            given = worth[answer * there, one.place] - mean.take(one.place)
+            says += given * there
+            between += (worth.mean(axis=0) - mean).take(one.place) * there
+        return ratio(says, between)
