@@ -150,8 +150,7 @@ def coverage(ctx: Context) -> Report:
                     width[method] += interval[1] - interval[0]
             share = held["PPI++"] / samples
             error = (share * (1 - share) / samples) ** 0.5
-            # labels of unequal chances are worth fewer of equal ones
-            floor = WANTED if labels >= (200 if name == "by chance" else 100) else None
+            floor = WANTED if labels >= 100 else None
             what = f"{name}, n = {labels}, PPI++"
             rows.append(Row(what, Quantity(share, "share"), Quantity(error, "share"), floor=floor))
             told = ", ".join(

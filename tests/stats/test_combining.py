@@ -100,9 +100,9 @@ def test_the_likelihood_never_falls(seed: int, raters: int, values: int, smoothi
     found = patterns(codes, values)
     data = entries(found, values)
     known = data.given()
-    total = known.sum(axis=1, keepdims=True)
+    total = known.sum(axis=0)
     posterior = np.divide(known, total, out=np.full(known.shape, 1 / values), where=total > 0)
-    weight = np.where(total[:, 0] > 0, data.times, 0.0)[:, None]
+    weight = np.where(total > 0, data.times, 0.0)
     heights = []
     for _ in range(30):
         shares, confusion = skene._learnt(data, posterior, weight, smoothing)
@@ -169,7 +169,7 @@ def test_the_bound_never_falls(seed: int, raters: int, values: int) -> None:
     for _ in range(30):
         state, posterior, bound = guessing._step(data, state)
         bounds.append(bound)
-        assert posterior.sum(axis=1) == pytest.approx(1)
+        assert posterior.sum(axis=0) == pytest.approx(1)
     assert all(after >= before - 1e-8 for before, after in pairwise(bounds))
 
 

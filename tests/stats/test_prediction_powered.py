@@ -329,3 +329,19 @@ def test_many_values_become_few_ranges() -> None:
     groups = groups_of(judged)
     assert sorted(set(groups.tolist())) == list(range(5))
     assert all(judged[groups == at].max() <= judged[groups == at + 1].min() for at in range(4))
+
+
+def test_labels_of_many_different_chances_are_covered() -> None:
+    """Chances that differ from item to item: 300 seeded samples of about 100 labels."""
+    held = 0
+    for seed in range(300):
+        random = np.random.default_rng([7, seed])
+        truth = random.random(1_500) < 0.72
+        judged = (random.random(1_500) < np.where(truth, 0.93, 0.25)).astype(np.float64)
+        chance = random.uniform(0.5, 1.5, 1_500) * np.where(judged == 0, 2.0, 1.0)
+        chance *= 100 / chance.sum()
+        labels = np.where(random.random(1_500) < chance, truth, np.nan)
+        found = powered(Sample(judged, labels, probability=chance, bounds=SHARE))
+        assert found.interval is not None
+        held += found.interval[0] <= 0.72 <= found.interval[1]
+    assert 0.93 <= held / 300 <= 0.975

@@ -66,11 +66,11 @@ def dawid_skene(
     with this prior.
     """
     data = entries(found, values, rater_of)
-    known = data.given()
-    total = known.sum(axis=1, keepdims=True)
+    known = data.given()  # answers by patterns, as everything below
+    total = known.sum(axis=0)
     posterior = np.divide(known, total, out=np.full(known.shape, 1 / values), where=total > 0)
     # a pattern that nobody answered says nothing, and must not move the shares
-    weight = np.where(total[:, 0] > 0, data.times, 0.0)[:, None]
+    weight = np.where(total > 0, data.times, 0.0)
     before, rounds, converged = -np.inf, 0, False
     while rounds < MOST_ROUNDS and not converged:
         shares, confusion = _learnt(data, posterior, weight, smoothing)
@@ -78,14 +78,14 @@ def dawid_skene(
         height = likelihood + smoothing * _finite_log(confusion).sum()
         converged = bool(height - before <= _RISE * max(1.0, abs(height)))
         before, rounds = height, rounds + 1
-    return DawidSkene(shares, confusion, posterior, likelihood, rounds, converged)
+    return DawidSkene(shares, confusion, posterior.T, likelihood, rounds, converged)
 
 
 def _learnt(
     data: Entries, posterior: Array, weight: Array, smoothing: float
 ) -> tuple[Array, Array]:
     """Shares and confusions from the true answers."""
-    shares = (posterior * weight).sum(axis=0) / weight.sum()
+    shares = posterior @ weight / weight.sum()
     by_cell = data.by_cell(posterior).reshape(data.raters, data.values, data.values)
     raw = by_cell.swapaxes(1, 2) + smoothing  # by rater, true answer and answer
     total = raw.sum(axis=2, keepdims=True)
@@ -95,12 +95,12 @@ def _learnt(
 
 def _seen(data: Entries, shares: Array, confusion: Array, weight: Array) -> tuple[Array, float]:
     """The true answers from shares and confusions, and the log likelihood."""
-    of_cell = _finite_log(confusion).swapaxes(1, 2).reshape(-1, data.values)
-    logs = data.by_pattern(of_cell) + _finite_log(shares)
-    top = logs.max(axis=1, keepdims=True)
+    of_cell = _finite_log(confusion).swapaxes(0, 1).reshape(data.values, -1)  # by true answer
+    logs = data.by_pattern(of_cell) + _finite_log(shares)[:, None]
+    top = logs.max(axis=0)
     parts = np.exp(logs - top)
-    total = parts.sum(axis=1, keepdims=True)
-    return parts / total, float(((top + np.log(total)) * weight).sum())
+    total = parts.sum(axis=0)
+    return parts / total, float((top + np.log(total)) @ weight)
 
 
 def _finite_log(shares: Array) -> Array:

@@ -32,7 +32,7 @@ class Entries:
     times: Array
     """Items with each pattern, shape (U,)."""
     hits: Array | None
-    """How often each pattern has each cell, shape (U, R K), where that is not too large."""
+    """How often each cell occurs in each pattern, shape (R K, U), where that is not too large."""
     raters: int
     values: int
 
@@ -44,24 +44,24 @@ class Entries:
         return np.asarray(np.rint(totals), np.int64)
 
     def by_pattern(self, of_cell: Array) -> Array:
-        """Sums over the answers of each pattern of what cells say, (R K, n) becomes (U, n)."""
+        """Sums over the answers of each pattern of what cells say, (n, R K) becomes (n, U)."""
         if self.hits is not None:
-            return np.asarray(self.hits @ of_cell)
-        columns = [np.bincount(self.pattern, one[self.cell], len(self.times)) for one in of_cell.T]
-        return np.stack(columns, axis=1)
+            return np.asarray(of_cell @ self.hits)
+        rows = [np.bincount(self.pattern, one[self.cell], len(self.times)) for one in of_cell]
+        return np.stack(rows)
 
     def by_cell(self, of_pattern: Array) -> Array:
-        """Sums over all items with each cell of what patterns say, (U, n) becomes (R K, n)."""
-        weighed = of_pattern * self.times[:, None]
+        """Sums over all items with each cell of what patterns say, (n, U) becomes (R K, n)."""
+        weighed = of_pattern * self.times
         if self.hits is not None:
-            return np.asarray(self.hits.T @ weighed)
+            return np.asarray(self.hits @ weighed.T)
         cells = self.raters * self.values
-        columns = [np.bincount(self.cell, one[self.pattern], cells) for one in weighed.T]
+        columns = [np.bincount(self.cell, one[self.pattern], cells) for one in weighed]
         return np.stack(columns, axis=1)
 
     def given(self) -> Array:
-        """How often each answer was given in each pattern, shape (U, K)."""
-        return self.by_pattern(np.tile(np.eye(self.values), (self.raters, 1)))
+        """How often each answer was given in each pattern, shape (K, U)."""
+        return self.by_pattern(np.tile(np.eye(self.values), self.raters))
 
 
 def entries(found: Patterns, values: int, rater_of: Sequence[int] | None = None) -> Entries:
@@ -73,6 +73,6 @@ def entries(found: Patterns, values: int, rater_of: Sequence[int] | None = None)
     hits = None
     if patterns * raters * values <= _DENSE:
         size = patterns * raters * values
-        flat = np.bincount(pattern * (raters * values) + cell, minlength=size)
-        hits = flat.astype(np.float64).reshape(patterns, raters * values)
+        flat = np.bincount(cell * patterns + pattern, minlength=size)
+        hits = flat.astype(np.float64).reshape(raters * values, patterns)
     return Entries(pattern, cell, found.times.astype(np.float64), hits, raters, values)

@@ -68,7 +68,7 @@ def mace(
     runs = [_search(data, _start(data, random), _FIRST_ROUNDS) for _ in range(STARTS)]
     state, _, done, _ = max(runs, key=lambda run: run[1])
     state, bound, rounds, converged = _search(data, state, MOST_ROUNDS)
-    posterior = _step(data, state)[1]
+    posterior = _step(data, state)[1].T
     return Mace(
         state.knowing[:, 0] / state.knowing.sum(axis=1),
         state.guessing / state.guessing.sum(axis=1, keepdims=True),
@@ -107,13 +107,13 @@ def _step(data: Entries, state: _State) -> tuple[_State, Array, float]:
     guess = not_knows[:, None] * _expected(state.guessing)  # (R, K): a guess gives the answer
     hit = knows[:, None] + guess  # the true answer was given, known or guessed
     # all answers by guessing, and what it adds that the given ones may have been known
-    of_cell = np.log(guess).reshape(-1, 1) + _on_own(np.log(hit / guess))
-    logs = data.by_pattern(of_cell) - np.log(data.values)
-    top = logs.max(axis=1, keepdims=True)
+    of_cell = np.log(guess).reshape(-1) + _on_own(np.log(hit / guess))
+    logs = data.by_pattern(of_cell) - np.log(data.values)  # by true answer and pattern
+    top = logs.max(axis=0)
     parts = np.exp(logs - top)
-    total = parts.sum(axis=1, keepdims=True)
+    total = parts.sum(axis=0)
     posterior = parts / total
-    likelihood = float(((top + np.log(total))[:, 0] * data.times).sum())
+    likelihood = float((top + np.log(total)) @ data.times)
     counted = data.by_cell(posterior)  # by rater and answer, and by true answer
     right = counted.reshape(data.raters, data.values, data.values).diagonal(axis1=1, axis2=2)
     known = right * knows[:, None] / hit
@@ -127,9 +127,9 @@ def _step(data: Entries, state: _State) -> tuple[_State, Array, float]:
 
 
 def _on_own(of_cell: Array) -> Array:
-    """What each answer of each rater says for itself and for no other answer, (R K, K)."""
+    """What each answer of each rater says for itself and for no other answer, (K, R K)."""
     values = of_cell.shape[1]
-    return np.asarray((of_cell[:, :, None] * np.eye(values)).reshape(-1, values))
+    return np.asarray((np.eye(values)[:, None] * of_cell).reshape(values, -1))
 
 
 def _expected(counts: Array) -> Array:

@@ -31,6 +31,8 @@ MANY_LABELS = 100
 """Below, λ is cross-fitted and the quantile is Student's."""
 FEW_ERRORS = 3
 """Items on which people and judge differ below which one error more is allowed for."""
+MOST_WEIGHTS = 6
+"""Different weights of labels up to which those of each are looked at apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +251,32 @@ class _Model:
         return total
 
     def unseen(self, residuals: Array) -> float:
-        """Variance to add where so few labels differ that errors cannot show."""
+        """Variance to add where so few labels differ that errors cannot show.
+
+        Labels of different weight are looked at apart: an error among heavy ones weighs most.
+        """
         extra = 0.0
-        for share, mine in zip(self.shares, self.in_stratum, strict=True):
-            n = int(mine.sum())
-            y, gap = self.y[mine], (self.y - self.f[self.lab])[mine]
-            if min(_unlike(y), _unlike(gap)) >= FEW_ERRORS:
-                continue
-            r = residuals[mine]
-            squares = float(((r - r.mean()) ** 2).sum())
-            allowed = (squares + self.sample.step**2) / n
-            extra += share**2 / n * max(0.0, allowed - squares / (n - 1))
-        return float(extra)
+        gap = self.y - self.f[self.lab]
+        for mine in self.in_stratum:
+            for part in _alike(self.w, mine):
+                n, share = int(part.sum()), float(self.w[part].sum())
+                if min(_unlike(self.y[part]), _unlike(gap[part])) >= FEW_ERRORS:
+                    continue
+                r = residuals[part]
+                squares = float(((r - r.mean()) ** 2).sum())
+                allowed = (squares + self.sample.step**2) / n
+                extra += share**2 / n * max(0.0, allowed - squares / max(1, n - 1))
+        return extra
+
+
+def _alike(weights: Array, among: Mask) -> list[Mask]:
+    """Labels by their weight: each different one, or of many a quarter each."""
+    own = weights[among].round(12)
+    cuts = np.unique(own)
+    if len(cuts) > MOST_WEIGHTS:
+        cuts = np.unique(np.quantile(own, (0.0, 0.25, 0.5, 0.75), method="lower"))
+    place = np.searchsorted(cuts, weights.round(12), side="right")
+    return [part for at in range(1, len(cuts) + 1) if (part := among & (place == at)).any()]
 
 
 def _estimated(sample: Sample, tune: Callable[[_Model], Array]) -> Figure:
