@@ -166,6 +166,15 @@ def test_few_items_and_no_variation_have_their_reason() -> None:
     few = pl.DataFrame({"item": [1, 2], "a": [1, 2], "b": [1, 2], "c": [2, 2]})
     found = calibrant.combine(few, wide=True, level="ordinal").criteria[0].fits
     assert all("too few" in (fit.undefined or "") for fit in found)
+    apart = {
+        name: [at % 2 if at % 3 == n else None for at in range(60)] for n, name in enumerate("abc")
+    }
+    found = (
+        calibrant.combine(pl.DataFrame({"item": range(60)} | apart), wide=True, level="ordinal")
+        .criteria[0]
+        .fits
+    )
+    assert all("0 items with two answers" in (fit.undefined or "") for fit in found)
     alike = pl.DataFrame({"item": range(20)} | {name: [1] * 20 for name in "abc"})
     found = calibrant.combine(alike, wide=True, level="ordinal").criteria[0].fits
     assert all("no variation" in (fit.undefined or "") for fit in found)

@@ -161,6 +161,23 @@ def test_a_judge_among_two_has_no_place() -> None:
     assert found.z is None and "three people" in (found.undefined or "")
 
 
+def test_people_who_never_met_are_left_out_of_the_mean() -> None:
+    """The fourth person shares items with the first alone."""
+    codes = drawn(6, 4, 300)
+    codes[codes == ABSENT] = 1
+    codes[4, 100:] = ABSENT
+    codes[2:4, :100] = ABSENT
+    found = among_people(patterns(codes, 3), 0, [1, 2, 3, 4], 3)
+    assert found.z is not None and len(found.people) == 4
+    only = float(cohen_kappa_score(codes[1, :100], codes[4, :100], labels=[0, 1, 2]))
+    assert found.people[3] == pytest.approx(only)
+    nobody = codes.copy()
+    for row in range(1, 5):
+        nobody[row, np.arange(300) % 4 != row - 1] = ABSENT
+    apart = among_people(patterns(nobody, 3), 0, [1, 2, 3, 4], 3)
+    assert "share items" in (apart.undefined or "")
+
+
 # -- the answer
 
 

@@ -158,6 +158,7 @@ def test_a_random_sample_is_told_to_be_one() -> None:
     known = np.array([one for one in offs if one is not None])
     assert len(known) == 200
     assert abs(known.mean()) < 0.3 and 0.8 < known.std() < 1.2
+    assert representative(drawn(0, 100, 0)) is None  # there is no elsewhere
 
 
 # -- what must hold

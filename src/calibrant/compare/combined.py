@@ -221,13 +221,14 @@ class _People:
 
     def why_no_model(self, found: Patterns, values: int) -> str | None:
         """Why raters cannot be modelled, if they cannot."""
-        items = int(found.times[(found.codes != ABSENT).any(axis=0)].sum())
+        several = (self.votes(found).codes != ABSENT).sum(axis=0) >= 2
+        items = int(found.times[several].sum())
         if self.table.anonymous:
             return "raters are not told apart"
         if len(self.names) < LEAST_RATERS:
             return f"{len(self.names)} raters: from fewer than three nobody can tell who errs"
         if items < LEAST_ITEMS:
-            return f"{items} items: too few for a model of raters, {LEAST_ITEMS} at least"
+            return f"{items} items with two answers: too few, {LEAST_ITEMS} at least"
         if values < 2 or len(np.unique(found.codes[found.codes != ABSENT])) < 2:
             return "no variation: all answers are the same"
         return None

@@ -224,6 +224,9 @@ def among_people(
         [(hits[a][:, None] & hits[b][None]).reshape(values * values, -1) for a, b in pairs]
     ).reshape(len(pairs) * values * values, -1)
     judges, own, z = _placed(sums @ found.times.astype(np.float64), pairs, values)
+    met = own[np.isfinite(own)]
+    if len(met) < 3:
+        return AmongPeople(undefined="fewer than three people share items with others")
     if not np.isfinite(z):
         return AmongPeople(undefined="no variation among people's kappas")
     interval = None
@@ -236,7 +239,7 @@ def among_people(
         low, high = np.nanquantile(spread, (0.025, 0.975))
         interval = (float(low), float(high))
     reading = "human-like" if abs(z) <= 1 else "above people" if z > 0 else "below people"
-    return AmongPeople(float(judges), tuple(map(float, own)), float(z), interval, reading)
+    return AmongPeople(float(judges), tuple(map(float, met)), float(z), interval, reading)
 
 
 def _placed(
@@ -252,8 +255,18 @@ def _placed(
         [at for at, pair in enumerate(pairs) if who in pair and pair[0] != 0]
         for who in range(1, raters)
     ]
-    judge = kappa[..., with_judge].mean(axis=-1)
-    own = np.stack([kappa[..., at].mean(axis=-1) for at in of_person], axis=-1)
+    judge = _mean(kappa[..., with_judge])
+    own = np.stack([_mean(kappa[..., at]) for at in of_person], axis=-1)
+    middle = _mean(own)
     with np.errstate(invalid="ignore", divide="ignore"):
-        z = (judge - own.mean(axis=-1)) / own.std(axis=-1, ddof=1)
+        squares = _mean((own - middle[..., None]) ** 2)
+        known = np.isfinite(own).sum(axis=-1)
+        z = (judge - middle) / np.sqrt(squares * known / (known - 1))
     return judge, own, z
+
+
+def _mean(values: Array) -> Array:
+    """Of the last axis, of what has a value: some pairs share no item."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))

@@ -116,7 +116,7 @@ def representative(sample: Sample) -> float | None:
     Beyond 3 or so the labelled items are no random sample of the judged ones.
     """
     model = _Model(sample)
-    if model.why_not() is not None:
+    if model.why_not() is not None or not all(map(len, model.base)):
         return None
     influence = model.influence_of_judge(np.ones(model.labels, bool))
     spread = model.variance(influence)
