@@ -189,12 +189,18 @@ def evidence(
     items: int = 100,
     people: int = 3,
     low: float = 0.5,
+    ceiling: tuple[float, float] = (0.5, 0.5),
     passes: FalsePasses | None = None,
 ) -> Evidence:
     match = Match(items, 0.8, behind, 0.5, 0.5, won=rate >= 0.5, lost=lost)
     test = AlternativeTest((match,) * people, 0.15, rate, 0.8)
     alpha = Estimate(coefficient="krippendorff_alpha", value=low + 0.1, interval=(low, low + 0.2))
-    return Evidence(test, alpha, passes, people)
+    names = ("krippendorff_alpha", "gwet_ac")
+    own = tuple(
+        Estimate(coefficient=name, value=least + 0.1, interval=(least, least + 0.2))
+        for name, least in zip(names, ceiling, strict=True)
+    )
+    return Evidence(test, alpha, own, passes, people)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +210,9 @@ def evidence(
         (evidence(0.0, behind=0.1), "needs more human labels"),
         (evidence(0.0, behind=0.3, lost=True), "may pre-sort"),
         (evidence(0.0, behind=0.3, lost=True, low=0.1), "may not be used"),
+        (evidence(0.0, behind=0.149), "may pre-sort"),  # no number of labels in sight shows it
+        (evidence(1.0, ceiling=(-0.05, 0.1)), "may not be used"),  # people agree by chance
+        (evidence(1.0, ceiling=(-0.05, 0.8)), "may replace"),  # nearly all answers are one
         (evidence(1.0, people=2), "needs more human labels"),
         (evidence(1.0, items=20), "needs more human labels"),
         (evidence(1.0, passes=FalsePasses(0, 0, 0, 100)), "needs more human labels"),

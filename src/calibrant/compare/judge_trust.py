@@ -228,7 +228,8 @@ def _criterion(
     test = alternative_annotator(found, 0, theirs, epsilon, ordered)
     agreed, ceiling = _agreement(found, theirs, ruler, Design(None, seed))
     passes = _false_passes(found, asked, how, ruler)
-    evidence = Evidence(test, _main(agreed, ruler), passes, len(people))
+    shared = [one for one in ceiling if one.coefficient in ("krippendorff_alpha", "gwet_ac")]
+    evidence = Evidence(test, _main(agreed, ruler), tuple(shared), passes, len(people))
     return CriterionTrust(
         None if asked.name in (ALL, ALL_ANSWERS) else asked.name,
         codes.shape[1],

@@ -24,6 +24,8 @@ MOST_FALSE_PASSES = 0.10
 """Share of what people failed that a judge may let through a gate, at the upper limit."""
 USEFUL = 0.4
 """Alpha with people, at its lower limit, from which a judge may at least pre-sort."""
+MOST_MORE = 3
+"""Times the labels there are, up to which more of them are asked for."""
 _MOST_LABELS = 100_000
 
 
@@ -53,6 +55,8 @@ class Evidence:
     test: AlternativeTest
     alpha: Estimate | None
     """Agreement of the judge with people."""
+    ceiling: tuple[Estimate, ...]
+    """Agreement of people with each other: alpha, and AC, which many equal answers leave alone."""
     false_passes: FalsePasses | None
     people: int
 
@@ -83,6 +87,9 @@ def answer_of(found: Evidence) -> Answer:
     few = _too_few(found)
     if few is not None:
         return few
+    chance = _no_ceiling(found)
+    if chance is not None:
+        return chance
     if found.false_passes is not None:
         shut = _at_the_gate(found.false_passes)
         if shut is not None:
@@ -101,6 +108,18 @@ def _too_few(found: Evidence) -> Answer | None:
         f"{found.people} people, with {', '.join(map(str, items)) or 'no'} items"
     )
     return Answer("needs more human labels", why, missing)
+
+
+def _no_ceiling(found: Evidence) -> Answer | None:
+    """Where people agree by chance, being as close to them as they are means nothing."""
+    low = {one.coefficient: one.interval[0] for one in found.ceiling if one.interval is not None}
+    if low.get("krippendorff_alpha", 0.0) > 0 or low.get("gwet_ac", 0.0) >= USEFUL:
+        return None
+    called = {"krippendorff_alpha": "alpha", "gwet_ac": "AC"}
+    known = [one for one in found.ceiling if one.value is not None]
+    told = [f"{called.get(one.coefficient, one.coefficient)} {one.value:.2f}" for one in known]
+    why = "people themselves hardly agree beyond chance"
+    return Answer("may not be used", f"{why} ({', '.join(told) or 'no value'}): calibrate first")
 
 
 def _at_the_gate(found: FalsePasses) -> Answer | None:
@@ -135,8 +154,9 @@ def _by_the_test(found: Evidence) -> Answer:
     told = f"it matches {wins} of {len(tested)} people (advantage {test.advantage or 0:.2f})"
     if test.passed:
         return Answer("may replace", told)
-    more = items_to_win(test)
-    if more is not None and sum(one.lost for one in tested) * 2 < len(tested):
+    more, have = items_to_win(test), sum(one.items for one in tested)
+    open_still = sum(one.lost for one in tested) * 2 < len(tested)
+    if more is not None and more <= MOST_MORE * have and open_still:
         why = f"{told}; it is close, and so many more could show it"
         return Answer("needs more human labels", why, more)
     alpha = found.alpha
