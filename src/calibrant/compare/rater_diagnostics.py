@@ -2,8 +2,8 @@
 
 A finding is *shown* and *not small*: its p-value, adjusted for everything else that was looked at,
 is below 0.05, and the effect reaches the size from which it matters. Weights say how much of the
-5 % goes where. What shows at a glance needs next to nothing; half a logit of drift shows in two
-hundred items only if most of it goes there.
+5 % goes where. What shows at a glance needs little; half a logit of drift shows in two hundred
+items only if most of it goes there.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ class Rule(NamedTuple):
 
 
 RULES: dict[Kind, Rule] = {
-    "severity": Rule(0.02, 0.3),
-    "severity on a criterion": Rule(0.02, 0.5),
-    "halo": Rule(0.02, 0.1, "above"),
-    "identical rows": Rule(0.01, 0.05, "above"),
-    "central tendency": Rule(0.02, 0.15),
-    "carelessness": Rule(0.02, 0.05, "above"),
-    "drift": Rule(0.8, 0.25),
-    "fatigue": Rule(0.05, 0.25),
-    "recency": Rule(0.05, 0.1),
-    "straight-lining": Rule(0.01, 0.05, "above"),
+    "severity": Rule(0.03, 0.3),
+    "severity on a criterion": Rule(0.03, 0.5),
+    "halo": Rule(0.06, 0.1, "above"),
+    "identical rows": Rule(0.02, 0.05, "above"),
+    "central tendency": Rule(0.05, 0.15),
+    "carelessness": Rule(0.05, 0.05, "above"),
+    "drift": Rule(0.6, 0.25),
+    "fatigue": Rule(0.04, 0.25),
+    "recency": Rule(0.08, 0.1),
+    "straight-lining": Rule(0.02, 0.05, "above"),
     "speeding": Rule(0.01, 0.1, "above"),
-    "self-agreement": Rule(0.01, 0.1, "below"),
-    "NA overuse": Rule(0.01, 0.05, "above"),
+    "self-agreement": Rule(0.02, 0.1, "below"),
+    "NA overuse": Rule(0.02, 0.05, "above"),
 }
 
 

@@ -17,6 +17,8 @@ MOST_SHOWN = 12
 """Rows of a table that would be long."""
 MOVED = 10
 """Items shown whose fair average is furthest from the observed one."""
+LEAST = 0.05
+"""Points by which a fair average has to differ from the observed one to be shown."""
 _COLUMNS = {
     "halo": "halo",
     "identical rows": "same",
@@ -84,14 +86,14 @@ def _profiles(found: RaterReport) -> Block:
         for one in shown
     ]
     header = (
-        "rater", *(["kind"] if kinds else []), "items", "severity", "95 % interval",
+        "rater", *(["kind"] if kinds else []), "items", "severity", "interval",
         "mean", "fair", "infit", "outfit",
     )  # fmt: skip
     return Block(_title(found, len(shown)), header, rows)
 
 
 def _title(found: RaterReport, shown: int) -> str:
-    title = "Severity in logits, most severe first, 0 the average rater"
+    title = "Severity in logits with 95 % intervals, most severe first, 0 the average rater"
     if shown < len(found.profiles):
         title += f" ({shown} of {len(found.profiles)}, -o keeps all)"
     if found.separation is not None:
@@ -138,7 +140,7 @@ def _moved(found: RaterReport) -> Iterator[Block]:
     rows = [
         (one["item"], f"{one['observed']:.2f}", f"{one['fair']:.2f}", f"{one['moved']:+.2f}")
         for one in frame.to_dicts()
-        if abs(one["moved"]) >= 0.005
+        if abs(one["moved"]) >= LEAST
     ]
     if rows:
         title = "Items an average rater would have rated otherwise (--fair keeps all)"
@@ -172,7 +174,7 @@ def _number(value: float | None, form: str = ".2f") -> str:
 
 
 def _limits(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"{interval[0]:+.2f} … {interval[1]:+.2f}"
+    return "" if interval is None else f"{interval[0]:+.2f}…{interval[1]:+.2f}"
 
 
 def _p(value: float | None) -> str:
