@@ -17,6 +17,10 @@ class Seat:
 
     judge: Judge
     chat: Chat
+    at_once: int | None = None
+    """Calls that its model answers at once, where that is known; others wait here, not there."""
+    timeout: float | None = None
+    """Seconds for one attempt, where it takes longer than others."""
 
 
 @dataclass(frozen=True, slots=True)

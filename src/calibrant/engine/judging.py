@@ -79,8 +79,8 @@ class _Loop:
         self.servers: dict[Chat, Server] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.due: dict[asyncio.Task[None], float] = {}
-        """By when calls on their way must be answered, the first to be due in front; 0: too late.
-        A timer for each call would cost as much as the rest of the loop."""
+        """By when calls on their way must be answered; 0: it is too late for one. A timer for
+        each call would cost a good part of what the rest of the loop does."""
         self.broken: BaseException | None = None
         self.asyncio = asyncio.get_running_loop()
         self.now = self.asyncio.time
@@ -171,7 +171,8 @@ class _Loop:
         if bench is None:
             server = self.servers.get(seat.chat)
             if server is None:
-                server = Server(Capacity(self.limits.concurrency, self.chance))
+                at_once = min(self.limits.concurrency, seat.at_once or self.limits.concurrency)
+                server = Server(Capacity(at_once, self.chance))
                 self.servers[seat.chat] = server
             card = seat.judge.card
             self.log.card(card)
@@ -291,9 +292,7 @@ class _Loop:
     def _end_late(self, now: float) -> None:
         """Do not wait any longer for calls that are not answered in time."""
         for task, due in self.due.items():
-            if due > now:
-                return
-            if due > 0:
+            if 0 < due <= now:
                 self.due[task] = 0.0
                 task.cancel()
 
@@ -314,7 +313,8 @@ class _Loop:
         trouble: Trouble | None = None
         task = asyncio.current_task()
         assert task is not None
-        self.due[task] = began + self.limits.timeout
+        timeout = bench.seat.timeout or self.limits.timeout
+        self.due[task] = began + timeout
         try:
             reply = await bench.seat.chat.ask(ask)
         except Trouble as found:
@@ -323,7 +323,7 @@ class _Loop:
             if self.due[task] > 0:
                 raise
             task.uncancel()
-            trouble = Trouble("timeout", f"no answer in {self.limits.timeout:g} s")
+            trouble = Trouble("timeout", f"no answer in {timeout:g} s")
         finally:
             tally.in_flight -= 1
             del self.due[task]

@@ -15,11 +15,14 @@ from calibrant.engine.jobs import Seat
 from calibrant.judging.asking import Asking
 from calibrant.ports.chat import Chat
 from calibrant.raters.chat.nobody import Nobody
+from calibrant.raters.judge.card import Parameters
 from calibrant.raters.judge.judge import Judge
 from calibrant.raters.judge.questions import Question
 from calibrant.settings import Server, Settings
 
 Asks: TypeAlias = Callable[[Item], Sequence[Question]]
+LOCAL_TIMEOUT = 900.0
+"""Seconds that a model in this process has at least: small machines read slowly."""
 
 
 class Bench:
@@ -42,17 +45,22 @@ class Bench:
 
     def seat(self, rubric: Rubric, named: str, asks: Asks | None = None) -> Seat:
         """One judge: a model of a server, or a file."""
-        parameters = self.asking.parameters
         if named.endswith(".gguf"):
-            model, chat = f"{Path(named).stem}@{_fingerprint(Path(named))}", self._local(named)
-            parameters = replace(parameters, seed=0)
-        else:
-            model, url = _model_at(named)
-            chat = self._server(url)
-        judge = Judge(
-            rubric, model, way=self.asking.way, parameters=parameters, key=self.key, asks=asks
-        )
-        return Seat(judge, chat)
+            model = f"{Path(named).stem}@{_fingerprint(Path(named))}"
+            parameters = replace(self.asking.parameters, seed=0)
+            judge = self._judge(rubric, model, parameters, asks)
+            # one after the other: the next question finds the item read, and nothing waits in line
+            timeout = max(self.asking.timeout, LOCAL_TIMEOUT)
+            return Seat(judge, self._local(named), at_once=1, timeout=timeout)
+        model, url = _model_at(named)
+        judge = self._judge(rubric, model, self.asking.parameters, asks)
+        return Seat(judge, self._server(url))
+
+    def _judge(
+        self, rubric: Rubric, model: str, parameters: Parameters, asks: Asks | None
+    ) -> Judge:
+        way = self.asking.way
+        return Judge(rubric, model, way=way, parameters=parameters, key=self.key, asks=asks)
 
     def _server(self, url: str | None) -> Chat:
         from calibrant.raters.chat.openai import OpenAIChat
@@ -73,7 +81,8 @@ class Bench:
         if self.asking.replay is not None:
             return Nobody()
         if path not in self._chats:
-            self._chats[path] = LocalModel(path)
+            timeout = max(self.asking.timeout, LOCAL_TIMEOUT)
+            self._chats[path] = LocalModel(path, timeout=timeout)
         return self._chats[path]
 
     async def close(self) -> None:

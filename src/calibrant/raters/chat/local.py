@@ -8,6 +8,7 @@ leaves one way of asking, and lets several questions run at once in its slots.
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ class LocalModel:
 
     The model is loaded at the first question, or by ``start``. ``context`` is for each question
     with its reply, 0 for what the model was trained for; ``slots`` is how many are answered at
-    once; ``threads`` is how many of the machine's cores are used, all where nothing is said.
+    once; ``threads`` is how many of the machine's cores it takes: all but one, if nothing is said.
     ``timeout`` is generous: small machines read some hundred tokens a second.
     """
 
@@ -113,8 +114,9 @@ class LocalModel:
         wanted.cache_ram_mib = KEPT_PROMPTS
         wanted.sampling.seed = self._seed
         wanted.warmup = False
-        if self._threads is not None:
-            wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = self._threads
+        # its threads wait for each other: where other work takes one core, all of them stand still
+        threads = self._threads or max(1, (os.cpu_count() or 1) - 1)
+        wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads
         return wanted
 
 
