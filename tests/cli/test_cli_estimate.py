@@ -264,3 +264,41 @@ def test_who_is_who_must_be_told(files: tuple[Path, Path]) -> None:
     with pytest.raises(SourceError, match="gpt"):
         calibrant.estimate(world(), level="nominal", judge="gtp")
     assert isinstance(run("estimate", judge, people).exception, SourceError)  # no level
+
+
+@pytest.mark.parametrize("command", ["estimate", "validate-judge"])
+@pytest.mark.parametrize(
+    ("judge", "people", "why"),
+    [
+        ("item,rater,answer\n", "item,rater,answer\n1,ann,YES\n", "empty"),
+        ("item,rater,answer\n1,gpt,YES\n", "item,rater,answer\n", "empty"),
+        ("item,rater,answer\n1,gpt,YES\n", "id,status,verdict\n1,complete,passed\n", "verdicts"),
+        (
+            "id,status,verdict\n1,complete,maybe\n",
+            "id,status,verdict\n1,complete,passed\n",
+            "verdict",
+        ),
+        ("item,rater,answer\n1,gpt,YES\n", "item,rater,answer\n1,ann,\n", "no people"),
+    ],
+)
+def test_tables_that_cannot_be_held_together_are_refused(
+    command: str, judge: str, people: str, why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "judge.csv").write_text(judge, "utf-8")
+    (tmp_path / "people.csv").write_text(people, "utf-8")
+    found = run(command, tmp_path / "judge.csv", tmp_path / "people.csv", "--level", "nominal")
+    assert isinstance(found.exception, SourceError)
+    assert why in str(found.exception)
+
+
+def test_somebody_without_an_answer_is_nobody(tmp_path: Path) -> None:
+    frame = world()
+    silent = pl.DataFrame([("i0", "cy", "HUMAN", None, "u0")], schema=frame.schema, orient="row")
+    report = calibrant.estimate(pl.concat([frame, silent]), level="nominal")
+    assert report.people == ("ann", "bob")
+
+
+def test_a_rubric_of_several_criteria_asks_which() -> None:
+    rubric = calibrant.load_rubric("ai-response")
+    with pytest.raises(SourceError, match="which criterion"):
+        calibrant.estimate(world().with_columns(pl.lit("4").alias("answer")), rubric=rubric)

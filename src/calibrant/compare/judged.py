@@ -75,6 +75,8 @@ def judged_set(
     judge: str | None = None,
 ) -> Judged:
     """What there is to estimate in two tables, or in one that tells judge and people apart."""
+    _filled(judged, source)
+    _filled(labels, source)
     if _are_verdicts(judged):
         if labels is not None and not _are_verdicts(labels):
             raise SourceError(f"{source}: verdicts and ratings cannot be held together")
@@ -96,6 +98,8 @@ def rated_by_both(
     judge: str | None = None,
 ) -> tuple[RatingTable, str, tuple[str, ...]]:
     """The ratings of judge and people in one table; who the judge is, and who the people are."""
+    _filled(judged, source)
+    _filled(labels, source)
     if _are_verdicts(judged) or (labels is not None and _are_verdicts(labels)):
         raise SourceError(f"{source}: holds verdicts where ratings are wanted")
     if how.rubric is None and how.level is None:
@@ -149,14 +153,14 @@ def _sides(
     if theirs is None:
         machines = [one for one in raters if (kinds[one] or "HUMAN") != "HUMAN"]
     else:
-        machines = [one for one in own if one not in theirs]
+        machines = [one for one in own if one in kinds and one not in theirs]
     if judge is None:
         if len(machines) != 1:
             told = ", ".join(sorted(machines)[:6]) or "none is told from people"
             raise SourceError(f"{source}: which rater is the judge? Name one ({told})")
         judge = machines[0]
     among = list(raters) if theirs is None else list(theirs)
-    people = tuple(one for one in among if one != judge and one not in machines)
+    people = tuple(one for one in raters if one in among and one not in (judge, *machines))
     if not people:
         raise SourceError(f"{source}: there are no people's answers beside those of {judge!r}")
     return judge, people
@@ -176,10 +180,18 @@ def long_rows(frame: pl.DataFrame, how: Reading, source: str, nobody: str = JUDG
         if name not in rows.columns
     )
     if "criterion" not in rows.columns:
-        only = how.rubric is not None and len(how.rubric.criteria) == 1
-        name = how.rubric.criteria[0].id if how.rubric is not None and only else ALL_ANSWERS
-        out = out.with_columns(pl.lit(name).alias("criterion"))
+        out = out.with_columns(pl.lit(_only_criterion(how, source)).alias("criterion"))
     return out.select(_COLUMNS)
+
+
+def _only_criterion(how: Reading, source: str) -> str:
+    """What a table answers that names no criterion."""
+    if how.rubric is None:
+        return ALL_ANSWERS
+    if len(how.rubric.criteria) != 1:
+        count = len(how.rubric.criteria)
+        raise SourceError(f"{source}: which criterion? {how.rubric.name} has {count}")
+    return how.rubric.criteria[0].id
 
 
 def _quantities(
@@ -243,7 +255,13 @@ def _said(codes: NDArray[Any], points: Array, na: int) -> Said:
 
 
 def _are_verdicts(frames: Sequence[pl.DataFrame]) -> bool:
-    return all({"verdict", "status"} <= set(one.columns) for one in frames if one.height)
+    return all({"verdict", "status"} <= set(one.columns) for one in frames)
+
+
+def _filled(frames: Sequence[pl.DataFrame] | None, source: str) -> None:
+    """Refuse a table without any row."""
+    if frames is not None and not any(one.height for one in frames):
+        raise SourceError(f"{source}: a table is empty")
 
 
 def _verdicts(
@@ -294,15 +312,27 @@ def _verdict_rows(frame: pl.DataFrame, nobody: str) -> pl.DataFrame:
             for name, other in (("rater", nobody), ("kind", None))
         ),
         *(
-            frame[name].cast(pl.Float64, strict=False)
+            _numbers(frame[name])
             if name in frame.columns
             else pl.Series(name, [None] * frame.height, dtype=pl.Float64)
             for name in ("score", "mean")
         ),
     ]
     out = pl.DataFrame(columns)
+    known = [*decided, "undecided"]
+    strange = out.filter(~pl.col("verdict").is_in(known))["verdict"].drop_nulls()
+    if len(strange):
+        raise SourceError(f"verdict {strange[0][:40]!r} is not one of {', '.join(known)}")
     passed = pl.col("verdict").replace_strict(decided, default=None, return_dtype=pl.Float64)
     return out.with_columns(passed.alias("passed"), pl.col("rater").fill_null(nobody))
+
+
+def _numbers(column: pl.Series) -> pl.Series:
+    found = column.cast(pl.Float64, strict=False)
+    wrong = column.filter(found.is_null() & column.is_not_null())
+    if len(wrong):
+        raise SourceError(f"{column.name} {str(wrong[0])[:40]!r} is no number")
+    return found
 
 
 def _averaged(rows: pl.DataFrame, column: str, items: list[Any]) -> Said:
