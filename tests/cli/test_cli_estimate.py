@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 import calibrant
 from calibrant.cli.main import cli
 from calibrant.core.errors import SourceError
+from calibrant.stats.next_labels import draw, groups_of, plan
 from calibrant.stats.prediction_powered import Sample, powered
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -296,6 +297,30 @@ def test_somebody_without_an_answer_is_nobody(tmp_path: Path) -> None:
     silent = pl.DataFrame([("i0", "cy", "HUMAN", None, "u0")], schema=frame.schema, orient="row")
     report = calibrant.estimate(pl.concat([frame, silent]), level="nominal")
     assert report.people == ("ann", "bob")
+
+
+def test_nothing_but_na_leaves_nothing_to_estimate() -> None:
+    frame = world(items=40, labels=20).with_columns(pl.lit("NA").alias("answer"))
+    with pytest.raises(SourceError, match="nothing to estimate"):
+        calibrant.estimate(frame, level="nominal")
+
+
+def test_labels_chosen_by_the_judge_s_answer_are_strata_afterwards() -> None:
+    """Two waves, the second where people differ: 150 seeded worlds, each estimated by strata."""
+    held = 0
+    for seed in range(150):
+        random = np.random.default_rng([3, seed])
+        truth = random.random(1_200) < 0.8
+        judged = (random.random(1_200) < np.where(truth, 0.97, 0.4)).astype(np.float64)
+        labels = np.where(np.arange(1_200) < 60, truth, np.nan)
+        groups = groups_of(judged)
+        more = plan(Sample(judged, labels), groups, 60).more
+        chosen = draw(groups, ~np.isnan(labels), more, seed)
+        labels[chosen] = truth[chosen]
+        found = powered(Sample(judged, labels, groups, bounds=(0.0, 1.0), found_strata=True))
+        assert found.interval is not None
+        held += found.interval[0] <= 0.8 <= found.interval[1]
+    assert 0.92 <= held / 150 <= 0.99
 
 
 def test_a_rubric_of_several_criteria_asks_which() -> None:

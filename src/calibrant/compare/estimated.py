@@ -75,6 +75,16 @@ class _Design:
     stratum: NDArray[np.int64] | None
     cluster: NDArray[np.int64] | None
     probability: Array | None
+    found_strata: bool = False
+
+    def of(self, rows: NDArray[np.int64]) -> _Design:
+        """The design of some of the items."""
+        return _Design(
+            None if self.stratum is None else self.stratum[rows],
+            None if self.cluster is None else self.cluster[rows],
+            None if self.probability is None else self.probability[rows],
+            self.found_strata,
+        )
 
 
 def _design(
@@ -82,8 +92,8 @@ def _design(
 ) -> _Design:
     frames = [*judged, *(labels or [])]
     stratum = cluster = probability = None
+    by_name = {one.name: one for one in found.quantities}
     if wish.strata is not None:
-        by_name = {one.name: one for one in found.quantities}
         if wish.strata in by_name:
             said = by_name[wish.strata].judge.total
             stratum = groups_of(np.where(np.isnan(said), np.inf, said))
@@ -93,7 +103,7 @@ def _design(
         cluster = _numbered(found, item_column(frames, how, wish.cluster), wish.cluster)
     if wish.probability is not None:
         probability = _probabilities(found, item_column(frames, how, wish.probability))
-    return _Design(stratum, cluster, probability)
+    return _Design(stratum, cluster, probability, wish.strata in by_name)
 
 
 def _numbered(found: Judged, by_item: dict[str, str], column: str) -> NDArray[np.int64]:
@@ -135,6 +145,7 @@ def _sample(
         probability,
         one.step,
         one.bounds if bounded else None,
+        design.found_strata,
     )
 
 
@@ -237,6 +248,8 @@ def _worth(figure: Figure, people: Figure) -> float | None:
 
 def _of_one(found: Judged, design: _Design, wish: Wish) -> EstimateReport:
     report = EstimateReport([], found.judge, found.people, _left_out(found), seed=wish.seed)
+    if not found.quantities:
+        raise SourceError("there is nothing to estimate: no answer on a scale, no verdict")
     for one in found.quantities:
         figures, notes = _figures(one, design, wish, None)
         report.figures += figures
@@ -309,11 +322,7 @@ def _difference(
     here, there = np.transpose(shared)
     _, judge, people = _figure(mine, designs[0], how)
     _, other_judge, other_people = _figure(theirs, designs[1], how)
-    design = designs[0]
-    paired = _Design(
-        *(None if each is None else each[here]
-          for each in (design.stratum, design.cluster, design.probability))
-    )  # fmt: skip
+    paired = designs[0].of(here)
     apart = _sample(
         mine, paired, judge[here] - other_judge[there], people[here] - other_people[there],
         bounded=False,

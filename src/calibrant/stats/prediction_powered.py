@@ -51,6 +51,8 @@ class Sample:
     """The least difference that two answers can have."""
     bounds: tuple[float, float] | None = None
     """Between which the mean must lie."""
+    found_strata: bool = False
+    """Whether strata came with the items, as the judge's answers do, and their shares vary, too."""
 
     @property
     def labelled(self) -> Mask:
@@ -250,6 +252,14 @@ class _Model:
             total += float(influence[base] @ influence[base]) * _corrected(len(base))
         return total
 
+    def of_shares(self, residuals: Array) -> float:
+        """Variance that comes with the shares of strata, where these are not fixed."""
+        if not self.sample.found_strata:
+            return 0.0
+        means = np.array([np.average(residuals[m], weights=self.w[m]) for m in self.in_stratum])
+        apart = (means - self.shares @ means)[self.stratum] / self.items
+        return _squares(apart, self.sample.cluster)
+
     def unseen(self, residuals: Array) -> float:
         """Variance to add where so few labels differ that errors cannot show.
 
@@ -295,10 +305,11 @@ def _estimated(sample: Sample, tune: Callable[[_Model], Array]) -> Figure:
     everyone = np.ones(model.labels, bool)
     influence = model.centred(residuals, everyone) + model.base_influence(by_stratum)
     unseen = model.unseen(residuals)
+    shares = model.of_shares(residuals)
     found = replace(
         counts,
         value=value,
-        se=sqrt(model.variance(influence) + unseen),
+        se=sqrt(model.variance(influence) + unseen + shares),
         weight=float(np.average(weights, weights=model.w)),
         allowed=bool(unseen > 0),
     )
