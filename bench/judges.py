@@ -161,18 +161,16 @@ def judged(ctx: Context, server: Running, number: int, *, watched: bool = False)
     source = coaching.write(ctx.work / "items.jsonl", -(-number // each))
     summary, errors = ctx.work / "summary.json", ctx.work / "errors.txt"
     with summary.open("wb") as out, errors.open("wb") as err:
-        before = time.perf_counter()
         words = command(server, source, target)
         with subprocess.Popen(words, stdout=out, stderr=err, cwd=ROOT, env=CLEAN) as process:
             looks = list(_looks(process, server)) if watched else []
             status = process.wait()
-        seconds = time.perf_counter() - before
     if status != 0:
         last = errors.read_text(encoding="utf-8").strip()[-500:]
         raise BenchError(f"{' '.join(words)}\nended with status {status}\n{last}")
     told = json.loads(summary.read_bytes())["run"]
     lost = sum(told["abstained"].values())
-    return Judged(Run(seconds), told["calls"], lost, looks)
+    return Judged(Run(told["seconds"]), told["calls"], lost, looks)
 
 
 def _looks(process: subprocess.Popen[bytes], server: Running) -> Iterator[Look]:

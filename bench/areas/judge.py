@@ -74,8 +74,8 @@ def speed(ctx: Context) -> Report:
             rows += _beside(latency, ours, took, least)
     few = 400 if ctx.quick else 1_000
     notes += [
-        f"ours is the whole command, from start to end, all stored; of others, asking alone; "
-        f"peers are given {few:,} calls each, once",
+        "asking alone, of every side: starting up and summing up are not counted; ours has every "
+        f"call and rating stored by then; peers are given {few:,} calls each, once",
         f"no side can have more than {AT_ONCE / LONG:,.0f} calls a second at {LONG:g} s",
     ]
     return Report(

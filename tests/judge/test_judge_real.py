@@ -50,6 +50,11 @@ QUESTIONS = {
     "smart-action-plan": "clarity",
     "ai-response": "tone_bias",
 }
+LEFT_OUT = (
+    "scope", "stated_version", "stated_date", "reviewers", "independence", "categories", "gates",
+    "red_flags", "agreement", "resolution", "panel", "calibration", "phases", "guidance",
+    "pitfalls", "difficult_cases", "standards", "principles", "checks", "update_causes", "mapping",
+)  # fmt: skip
 TINY = """\
 format: 1
 id: tiny
@@ -69,10 +74,9 @@ criteria:
     scale: yes_no
     question: Is the text easy to understand?
     na: {policy: excluded}
-aggregation:
-  kind: dimensions
-  pass_mark: none
-"""
+aggregation: {kind: dimensions, pass_mark: none}
+changelog: [{version: 1.0, text: The first.}]
+""" + "".join(f"{name}: none\n" for name in LEFT_OUT)
 
 
 @pytest.mark.parametrize("name", ITEMS)
