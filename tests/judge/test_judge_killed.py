@@ -27,6 +27,7 @@ FAULTS = ",".join(
     (
         "rate=0.0002,rate_after=0.0002,error=0.01,page=0.005,page_ok=0.005,hang=0.002,drop=0.01",
         "cut=0.005,trickle=0.01,broken=0.01,twice=0.01,nothing=0.005,fenced=0.02,amid=0.02",
+        "truncated=0.01,foreign=0.01,offscale=0.01,doubled=0.01,empty=0.005,refusal=0.001",
     )
 )
 
