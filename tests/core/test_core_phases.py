@@ -16,7 +16,6 @@ from calibrant.core.errors import UnknownName
 from calibrant.core.phases import (
     Facts,
     PhaseState,
-    loop_state,
     may_finish,
     may_open,
     phase_views,
@@ -228,19 +227,3 @@ def test_moves_lead_through_all_phases_in_order(
             if view.state == "open":
                 met = all(one.met for one in view.exit)
                 assert met == (not may_finish(responses, view.id, now, facts))
-
-
-# -- low agreement
-
-
-def test_low_agreement_is_a_loop_in_order(responses: Rubric, plans: Rubric) -> None:
-    steps = ["discuss", "clarify", "retrain", "test_again"]
-    for taken, step in enumerate([*steps, None]):
-        assert loop_state(responses, "accuracy", steps[:taken]) == step
-    with pytest.raises(ValueError, match="accuracy: clarify comes next, not retrain"):
-        loop_state(responses, "accuracy", ["discuss", "retrain"])
-    with pytest.raises(ValueError, match="discuss is one too many"):
-        loop_state(responses, "accuracy", [*steps, "discuss"])
-    assert loop_state(plans, "realism", []) is None
-    with pytest.raises(ValueError, match="no step is left"):
-        loop_state(plans, "realism", ["discuss"])

@@ -21,7 +21,6 @@ from calibrant.core.resolution import (
     forced_value,
     panel,
     settled,
-    urgency,
 )
 from calibrant.core.scale import values_as_text
 
@@ -271,22 +270,3 @@ def test_what_counts_in_the_end(plans: Rubric) -> None:
 
 def test_flags_that_only_indicate_force_nothing(responses: Rubric) -> None:
     assert forced_value(responses, ["preachy"]) is None
-
-
-def test_the_queue_begins_with_safety(small: Build) -> None:
-    rubric = small()
-    rows = [
-        ("harmless", ["YES", "NO"], "b", False),
-        ("depth", ["1", "2"], "a", True),
-        ("honest", ["YES", "NO"], "a", False),
-        ("honest", ["YES", "NO"], "b", False),
-        ("tidy", ["YES", "NO"], "a", False),
-        ("depth", ["1", "2"], "a", False),
-    ]
-    keys = []
-    for name, answers, item, flagged in rows:
-        one = rubric.criterion(name)
-        found = apart(rubric, one, answers, low=False)
-        assert found is not None
-        keys.append(urgency(rubric, one, found, item, flagged=flagged))
-    assert keys == sorted(keys)

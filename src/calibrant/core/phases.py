@@ -251,21 +251,3 @@ def _warnings(
     if most is not None and planned > most:
         out.append(f"{phase.title} has {_count(planned, 'item')}, and is meant for up to {most}.")
     return out
-
-
-# -- low agreement
-
-
-def loop_state(rubric: Rubric, criterion: str, done: Sequence[str]) -> Step | None:
-    """The next step for a criterion below its target; None when all were taken.
-
-    ``done`` are the steps taken since it fell below, in order. Raises ``ValueError`` where one of
-    them was taken before its turn. A test that fails begins the loop anew, with no steps taken.
-    """
-    steps = (rubric.agreement.when_low if rubric.agreement is not None else None) or ()
-    for taken, step in zip(done, steps, strict=False):
-        if taken != step:
-            raise ValueError(f"{criterion}: {step} comes next, not {taken}")
-    if len(done) > len(steps):
-        raise ValueError(f"{criterion}: no step is left, and {done[len(steps)]} is one too many")
-    return steps[len(done)] if len(done) < len(steps) else None

@@ -312,20 +312,3 @@ def reassigned(
         )
     ]
     return placed, sorted(nobody)
-
-
-def workload(plan: Plan, items: int, raters: Collection[str]) -> dict[str, int]:
-    """How much each rater would get, repeats included, without carrying the plan out.
-
-    Where it does not come out even, those first by name are shown with one more here; who gets
-    it in the end is a matter of the seed.
-    """
-    people = _distinct("rater", raters)
-    _enough(plan, len(people))
-    many = plan.raters or len(people)
-    shared = items if plan.way != "overlap" else plan.overlapping(items)
-    each, over = divmod(shared * many + (items - shared), len(people))
-    counts = [each + (at < over) for at in range(len(people))]
-    return {
-        rater: count + plan.repeated(count) for rater, count in zip(people, counts, strict=True)
-    }

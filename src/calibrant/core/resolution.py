@@ -246,19 +246,3 @@ def settled(
             if one.how == how:
                 return Final(one.value, how)
     return computed
-
-
-# -- the queue
-
-
-def urgency(
-    rubric: Rubric, criterion: Criterion, found: Apart, item: str, *, flagged: bool = False
-) -> tuple[bool, Fraction, Fraction, str, str]:
-    """Sorts a queue of disagreements: safety first, then the gap, then the category's weight.
-
-    Safety is a criterion that stands in a gate, or an item under a red flag.
-    """
-    gated = any(criterion.id in gate.criteria for gate in rubric.gates or ())
-    weights = (one.weight for one in rubric.categories or () if one.id == criterion.category)
-    weight = next((Fraction(one) for one in weights if one is not None), Fraction(0))
-    return not (gated or flagged), -found.size, -weight, item, criterion.id
