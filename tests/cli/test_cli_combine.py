@@ -180,6 +180,13 @@ def test_few_items_and_no_variation_have_their_reason() -> None:
     assert all("no variation" in (fit.undefined or "") for fit in found)
 
 
+def test_columns_that_are_no_persons_are_counted_and_not_modelled(tmp_path: Path) -> None:
+    path = tmp_path / "crowd.csv"
+    path.write_text("item,a,b,c\n" + "".join(f"{n},{n % 2},1,0\n" for n in range(30)), "utf-8")
+    (one,) = told(path, "--wide", "--level", "nominal", "--anonymous-raters")["criteria"]
+    assert {fit["undefined"] for fit in one["fits"]} == {"raters are not told apart"}
+
+
 def test_what_cannot_be_read_or_written_is_refused(patients: Path, tmp_path: Path) -> None:
     assert run("combine", patients).exit_code == 2  # no level
     refused = run("combine", patients, "--level", "nominal", "-o", patients)

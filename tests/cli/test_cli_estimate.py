@@ -292,6 +292,19 @@ def test_tables_that_cannot_be_held_together_are_refused(
     assert why in str(found.exception)
 
 
+def test_a_wrong_answer_is_told_with_its_file_and_record(tmp_path: Path) -> None:
+    judge, people = tmp_path / "judge.jsonl", tmp_path / "people.jsonl"
+    sheet = '{{"id": "c{}", "rater": "{}", "answers": {{"CQ1": "YES", "CP4": "{}"}}}}'
+    judge.write_text("\n".join(sheet.format(n, "gpt", "YES") for n in range(3)), "utf-8")
+    answers = ("YES", "NO", "maybe")
+    people.write_text(
+        "\n".join(sheet.format(n, "ann", answer) for n, answer in enumerate(answers)), "utf-8"
+    )
+    for command in ("estimate", "validate-judge"):
+        found = run(command, judge, people, "-r", "coaching-conversation")
+        assert f"{people}: record 3: answer: 'maybe'" in str(found.exception)
+
+
 def test_somebody_without_an_answer_is_nobody(tmp_path: Path) -> None:
     frame = world()
     silent = pl.DataFrame([("i0", "cy", "HUMAN", None, "u0")], schema=frame.schema, orient="row")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
               help="Write every item (.csv, .jsonl, .parquet) or the report (.json).")  # fmt: skip
 @click.option("--finals", type=click.Path(path_type=Path, dir_okay=False),
               help="A table of final answers to hold beside the others.")  # fmt: skip
+@click.option("--anonymous-raters", is_flag=True,
+              help="A column is not the same rater throughout: no models.")  # fmt: skip
 @click.option("--every-rater", is_flag=True,
               help="Count judges and checks, too, where the table tells them.")  # fmt: skip
 @click.option("--smoothing", type=click.FloatRange(min=0), default=0.0, show_default=True,
@@ -38,6 +41,7 @@ def combine(
     reading: ReadingOptions,
     out: Path | None,
     finals: Path | None,
+    anonymous_raters: bool,
     every_rater: bool,
     smoothing: float,
     seed: int,
@@ -65,7 +69,7 @@ def combine(
     settled = None if finals is None else read_finals(finals, reading.how, reading.encoding)
     found = combined_of_frames(
         frames_of(ratings, reading.encoding),
-        reading.how,
+        replace(reading.how, anonymous=anonymous_raters),
         str(ratings),
         finals=settled,
         every_rater=every_rater,

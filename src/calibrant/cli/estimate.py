@@ -75,7 +75,6 @@ def estimate(
     from calibrant.compare.estimate_report import Wish
     from calibrant.compare.estimated import estimated
     from calibrant.core.errors import SourceError
-    from calibrant.formats.rating_files import frames_of
     from calibrant.formats.writers import check_output
 
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
@@ -95,9 +94,7 @@ def estimate(
         about=about,
         seed=seed,
     )
-    source = str(judged) if labels is None else f"{judged} and {labels}"
-    more = None if labels is None else list(frames_of(labels, reading.encoding))
-    found = estimated(list(frames_of(judged, reading.encoding)), more, reading.how, source, wish)
+    found = estimated(reading.side(judged), reading.side(labels), reading.how, wish)
     if out is not None:
         write_report(found.to_frame(), found.to_dict(), out)
     if next_out is not None and found.next is not None:

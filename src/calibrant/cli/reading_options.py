@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import click
 
@@ -15,6 +15,7 @@ from calibrant.cli.agree import column_names
 if TYPE_CHECKING:
     import polars as pl
 
+    from calibrant.compare.judged import Side
     from calibrant.compare.rating_columns import Reading
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
@@ -38,6 +39,21 @@ class ReadingOptions:
 
     how: Reading
     encoding: str | None
+
+    @overload
+    def side(self, path: Path) -> Side: ...
+
+    @overload
+    def side(self, path: Path | None) -> Side | None: ...
+
+    def side(self, path: Path | None) -> Side | None:
+        """A file that is held beside another; None where there is none."""
+        from calibrant.compare.judged import Side
+        from calibrant.formats.rating_files import frames_of
+
+        if path is None:
+            return None
+        return Side(list(frames_of(path, self.encoding)), str(path))
 
 
 def reading_options(*, required: bool = True) -> Callable[[Callable[..., None]], Any]:

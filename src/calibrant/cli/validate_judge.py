@@ -60,19 +60,16 @@ def validate_judge(
     """
     from calibrant.compare.judge_trust import judge_trust
     from calibrant.core.errors import SourceError
-    from calibrant.formats.rating_files import frames_of
     from calibrant.formats.writers import check_output
 
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
         raise SourceError(f"{out}: write .json (the whole report) or .csv (a row a criterion)")
     if out is not None:
         check_output(out, judged, labels)
-    source = str(judged) if labels is None else f"{judged} and {labels}"
     found = judge_trust(
-        list(frames_of(judged, reading.encoding)),
-        None if labels is None else list(frames_of(labels, reading.encoding)),
+        reading.side(judged),
+        reading.side(labels),
         reading.how,
-        source,
         judge=judge,
         people=people,  # type: ignore[arg-type]
         by=by,

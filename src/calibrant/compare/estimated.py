@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calibrant.compare.estimate_report import Estimated, EstimateReport, NextLabels, Wish
-from calibrant.compare.judged import Array, Judged, Quantity, item_column, judged_set
+from calibrant.compare.judged import Array, Judged, Quantity, Side, item_column, judged_set
 from calibrant.compare.rating_columns import Reading
 from calibrant.core.errors import SourceError
 from calibrant.stats.next_labels import draw, groups_of, plan
@@ -28,43 +28,41 @@ from calibrant.stats.rogan_gladen import rogan_gladen
 
 FAR = 3.0
 """Standard errors from which labels are no random sample of the judged items."""
-Frames = Sequence[pl.DataFrame]
 
 
-def estimated(
-    judged: Frames, labels: Frames | None, how: Reading, source: str, wish: Wish
-) -> EstimateReport:
+def estimated(judged: Side, labels: Side | None, how: Reading, wish: Wish) -> EstimateReport:
     """Every figure of a judged set and its labels; of several systems, their differences too."""
     if wish.system is None:
-        found = judged_set(judged, labels, how, source, judge=wish.judge)
+        found = judged_set(judged, labels, how, judge=wish.judge)
         return _of_one(found, _design(found, judged, labels, how, wish), wish)
-    systems = list(dict.fromkeys(item_column_values(judged, wish.system)))
+    systems = list(dict.fromkeys(_words(judged, wish.system)))
     if len(systems) < 2:
-        raise SourceError(f"{source}: column {wish.system!r} names fewer than two systems")
+        raise SourceError(f"{judged.name}: column {wish.system!r} names fewer than two systems")
     sets = {}
     for name in systems:
-        own = [_of_system(one, wish.system, name) for one in judged]
-        more = None if labels is None else [_of_system(one, wish.system, name) for one in labels]
-        found = judged_set(own, more, how, source, judge=wish.judge)
+        own = _of_system(judged, wish.system, name)
+        more = None if labels is None else _of_system(labels, wish.system, name)
+        found = judged_set(own, more, how, judge=wish.judge)
         sets[name] = (found, _design(found, own, more, how, wish))
     return _of_several(sets, wish)
 
 
-def item_column_values(frames: Frames, column: str) -> list[str]:
+def _words(side: Side, column: str) -> list[str]:
     """The words in a column, in their order."""
-    if any(column not in one.columns for one in frames):
-        raise SourceError(f"there is no column {column!r} in every table")
+    if any(column not in one.columns for one in side.frames):
+        raise SourceError(f"{side.name}: there is no column {column!r}")
     return [
         str(value)
-        for one in frames
+        for one in side.frames
         for value in one[column].drop_nulls().unique(maintain_order=True).to_list()
     ]
 
 
-def _of_system(frame: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
-    if column not in frame.columns:
-        raise SourceError(f"there is no column {column!r} in every table")
-    return frame.filter(pl.col(column).cast(pl.String) == name)
+def _of_system(side: Side, column: str, name: str) -> Side:
+    if any(column not in one.columns for one in side.frames):
+        raise SourceError(f"{side.name}: there is no column {column!r}")
+    frames = [one.filter(pl.col(column).cast(pl.String) == name) for one in side.frames]
+    return Side(frames, f"{side.name}, {name}")
 
 
 # -- the design of a sample
@@ -87,10 +85,8 @@ class _Design:
         )
 
 
-def _design(
-    found: Judged, judged: Frames, labels: Frames | None, how: Reading, wish: Wish
-) -> _Design:
-    frames = [*judged, *(labels or [])]
+def _design(found: Judged, judged: Side, labels: Side | None, how: Reading, wish: Wish) -> _Design:
+    frames = [*judged.frames, *(labels.frames if labels is not None else ())]
     stratum = cluster = probability = None
     by_name = {one.name: one for one in found.quantities}
     if wish.strata is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.compare.judged import Array, long_rows
+from calibrant.compare.judged import Array, Side, long_rows
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rulers import number_of
 from calibrant.stats.alternative_annotator import discoveries
@@ -80,11 +80,9 @@ def stand_together(found: Sequence[Sequence[Effect]]) -> list[list[Effect]]:
     return [[replace(one, found=stands.get(id(one), False)) for one in some] for some in found]
 
 
-def stability(
-    frames: Sequence[pl.DataFrame], how: Reading, source: str, judge: str
-) -> dict[str, Stability]:
+def stability(side: Side, how: Reading, judge: str) -> dict[str, Stability]:
     """By criterion, of the items that the judge answered on several occasions."""
-    rows = pl.concat([long_rows(one, how, source) for one in frames])
+    rows = pl.concat([long_rows(one, how, side.name) for one in side.frames])
     own = rows.filter((pl.col("rater") == judge) & pl.col("answer").is_not_null())
     by_item = own.group_by("criterion", "item").agg(
         pl.len().alias("times"), pl.col("answer").n_unique().alias("answers")

@@ -24,7 +24,7 @@ from calibrant.compare.judge_effects import (
     stability,
     stand_together,
 )
-from calibrant.compare.judged import ALL_ANSWERS, item_column, rated_by_both, told_of_two
+from calibrant.compare.judged import ALL_ANSWERS, Side, item_column, rated_by_both, told_of_two
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rating_tables import CriterionTable, RatingTable
 from calibrant.compare.rulers import ALL
@@ -45,7 +45,6 @@ from calibrant.stats.weights import Ruler
 People: TypeAlias = Literal["experts", "skilled", "crowd"]
 EPSILON: dict[People, float] = {"experts": 0.2, "skilled": 0.15, "crowd": 0.1}
 """How far a judge may be behind a person, by what it costs to ask one."""
-Frames = Sequence[pl.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +161,9 @@ def _row(one: CriterionTrust) -> dict[str, Any]:
 
 
 def judge_trust(
-    judged: Frames,
-    labels: Frames | None,
+    judged: Side,
+    labels: Side | None,
     how: Reading,
-    source: str,
     *,
     judge: str | None = None,
     people: People = "skilled",
@@ -176,13 +174,13 @@ def judge_trust(
 
     ``by`` names columns that the judge's error may depend on, such as the length of an item.
     """
-    table, name, others = rated_by_both(judged, labels, how, source, judge=judge)
+    table, name, others = rated_by_both(judged, labels, how, judge=judge)
     wish = EPSILON[people], seed
     asked = [_criterion(table, one, how, (name, others), wish) for one in table.criteria]
-    frames = [*judged, *(labels or [])]
+    frames = [*judged.frames, *(labels.frames if labels is not None else ())]
     columns = {column: item_column(frames, how, column) for column in by}
     depends = [_effects(table, one, (name, others), columns) for one in table.criteria]
-    again = stability(judged, how, source, name)
+    again = stability(judged, how, name)
     for one, its, of in zip(asked, stand_together(depends), table.criteria, strict=True):
         one.effects, one.stability = its, again.get(of.name)
     return JudgeTrust(name, others, asked, table.excluded)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from calibrant.compare.places import plain
 from calibrant.compare.rating_columns import Reading, long_form, named
 from calibrant.compare.rating_tables import CriterionTable, RatingTable, rating_table
 from calibrant.compare.rulers import ALL
-from calibrant.core.errors import SourceError, suggestion
+from calibrant.core.errors import RecordError, SourceError, suggestion
 from calibrant.stats.counts import ABSENT
 
 Array = NDArray[np.float64]
@@ -30,6 +31,24 @@ ALL_ANSWERS = "all answers"
 _COLUMNS = ("item", "rater", "criterion", "answer", "kind", "occasion")
 _YES = ("YES", "PASS", "PASSED", "TRUE", "1", "Y")
 """Answers that say yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A table in parts, and what it is called."""
+
+    frames: Sequence[pl.DataFrame]
+    name: str
+
+    @property
+    def holds_verdicts(self) -> bool:
+        """Whether it holds verdicts, and not ratings."""
+        return all({"verdict", "status"} <= set(one.columns) for one in self.frames)
+
+    def refuse_empty(self) -> None:
+        """Raise where there is no row."""
+        if not any(one.height for one in self.frames):
+            raise SourceError(f"{self.name}: the table is empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +86,18 @@ class Judged:
 
 
 def judged_set(
-    judged: Sequence[pl.DataFrame],
-    labels: Sequence[pl.DataFrame] | None,
-    how: Reading,
-    source: str,
-    *,
-    judge: str | None = None,
+    judged: Side, labels: Side | None, how: Reading, *, judge: str | None = None
 ) -> Judged:
     """What there is to estimate in two tables, or in one that tells judge and people apart."""
-    _filled(judged, source)
-    _filled(labels, source)
-    if _are_verdicts(judged):
-        if labels is not None and not _are_verdicts(labels):
-            raise SourceError(f"{source}: verdicts and ratings cannot be held together")
-        return _verdicts(judged, labels, source, judge)
-    table, name, people = rated_by_both(judged, labels, how, source, judge=judge)
+    sides = [judged] if labels is None else [judged, labels]
+    for side in sides:
+        side.refuse_empty()
+    if judged.holds_verdicts:
+        for side in sides:
+            if not side.holds_verdicts:
+                raise SourceError(f"{side.name}: holds ratings where verdicts are wanted")
+        return _verdicts(judged, labels, judge)
+    table, name, people = rated_by_both(judged, labels, how, judge=judge)
     quantities = [
         one for asked in table.criteria for one in _quantities(table, asked, how, name, people)
     ]
@@ -90,27 +106,35 @@ def judged_set(
 
 
 def rated_by_both(
-    judged: Sequence[pl.DataFrame],
-    labels: Sequence[pl.DataFrame] | None,
-    how: Reading,
-    source: str,
-    *,
-    judge: str | None = None,
+    judged: Side, labels: Side | None, how: Reading, *, judge: str | None = None
 ) -> tuple[RatingTable, str, tuple[str, ...]]:
     """The ratings of judge and people in one table; who the judge is, and who the people are."""
-    _filled(judged, source)
-    _filled(labels, source)
-    if _are_verdicts(judged) or (labels is not None and _are_verdicts(labels)):
-        raise SourceError(f"{source}: holds verdicts where ratings are wanted")
+    sides = [judged] if labels is None else [judged, labels]
+    for side in sides:
+        side.refuse_empty()
+        if side.holds_verdicts:
+            raise SourceError(f"{side.name}: holds verdicts where ratings are wanted")
     if how.rubric is None and how.level is None:
-        raise SourceError(f"{source}: say the level of measurement, or give a rubric")
-    parts = [long_rows(one, how, source) for one in judged]
-    own = pl.concat(parts)["rater"].unique().to_list()
-    more = [] if labels is None else [long_rows(one, how, source, PEOPLE) for one in labels]
-    theirs = pl.concat(more)["rater"].unique().to_list() if more else None
-    table = rating_table([*parts, *more], replace(how, columns={}, wide=False), source)
+        raise SourceError(f"{judged.name}: say the level of measurement, or give a rubric")
+    parts = [
+        [long_rows(one, how, side.name, nobody) for one in side.frames]
+        for side, nobody in zip(sides, (JUDGE, PEOPLE), strict=False)
+    ]
+    source = " and ".join(side.name for side in sides)
+    try:
+        table = rating_table(chain(*parts), replace(how, columns={}, wide=False), source)
+    except RecordError:
+        for side in sides:  # each by itself: it knows its own records
+            rating_table(side.frames, how, side.name)
+        raise
     kinds = {one: table.kinds.get(one) for one in table.raters}
+    own, theirs = ([*map(_raters_of, parts), None])[:2]
+    assert own is not None
     return table, *_sides(kinds, own, theirs, judge, source)
+
+
+def _raters_of(frames: Sequence[pl.DataFrame]) -> list[str]:
+    return pl.concat(frames)["rater"].drop_nulls().unique().to_list()
 
 
 def item_column(frames: Iterable[pl.DataFrame], how: Reading, column: str) -> dict[str, str]:
@@ -254,29 +278,14 @@ def _said(codes: NDArray[Any], points: Array, na: int) -> Said:
 # -- verdicts
 
 
-def _are_verdicts(frames: Sequence[pl.DataFrame]) -> bool:
-    return all({"verdict", "status"} <= set(one.columns) for one in frames)
-
-
-def _filled(frames: Sequence[pl.DataFrame] | None, source: str) -> None:
-    """Refuse a table without any row."""
-    if frames is not None and not any(one.height for one in frames):
-        raise SourceError(f"{source}: a table is empty")
-
-
-def _verdicts(
-    judged: Sequence[pl.DataFrame],
-    labels: Sequence[pl.DataFrame] | None,
-    source: str,
-    judge: str | None,
-) -> Judged:
-    own = pl.concat([_verdict_rows(one, JUDGE) for one in judged])
+def _verdicts(judged: Side, labels: Side | None, judge: str | None) -> Judged:
+    own = pl.concat([_verdict_rows(one, judged.name, JUDGE) for one in judged.frames])
     both, theirs = own, None
     if labels is not None:
-        more = pl.concat([_verdict_rows(one, PEOPLE) for one in labels])
+        more = pl.concat([_verdict_rows(one, labels.name, PEOPLE) for one in labels.frames])
         both, theirs = pl.concat([own, more]), more["rater"].unique().to_list()
     kinds = dict(both.select("rater", "kind").unique("rater", maintain_order=True).iter_rows())
-    name, people = _sides(kinds, own["rater"].unique().to_list(), theirs, judge, source)
+    name, people = _sides(kinds, own["rater"].unique().to_list(), theirs, judge, judged.name)
     excluded = []
     undecided = int((both["verdict"] == "undecided").sum())
     if undecided:
@@ -296,11 +305,11 @@ def _verdicts(
     return Judged([str(one) for one in items], quantities, name, people, excluded)
 
 
-def _verdict_rows(frame: pl.DataFrame, nobody: str) -> pl.DataFrame:
+def _verdict_rows(frame: pl.DataFrame, source: str, nobody: str) -> pl.DataFrame:
     """Item, rater, whether it passed, and what it scored."""
     item = next((name for name in ("id", "item") if name in frame.columns), None)
     if item is None:
-        raise SourceError("a table of verdicts needs a column `id`")
+        raise SourceError(f"{source}: a table of verdicts needs a column `id`")
     decided = {"passed": 1.0, "failed": 0.0}
     columns = [
         plain(frame[item]).cast(pl.String).alias("item"),
@@ -312,7 +321,7 @@ def _verdict_rows(frame: pl.DataFrame, nobody: str) -> pl.DataFrame:
             for name, other in (("rater", nobody), ("kind", None))
         ),
         *(
-            _numbers(frame[name])
+            _numbers(frame[name], source)
             if name in frame.columns
             else pl.Series(name, [None] * frame.height, dtype=pl.Float64)
             for name in ("score", "mean")
@@ -322,16 +331,17 @@ def _verdict_rows(frame: pl.DataFrame, nobody: str) -> pl.DataFrame:
     known = [*decided, "undecided"]
     strange = out.filter(~pl.col("verdict").is_in(known))["verdict"].drop_nulls()
     if len(strange):
-        raise SourceError(f"verdict {strange[0][:40]!r} is not one of {', '.join(known)}")
+        told = ", ".join(known)
+        raise SourceError(f"{source}: verdict {strange[0][:40]!r} is not one of {told}")
     passed = pl.col("verdict").replace_strict(decided, default=None, return_dtype=pl.Float64)
     return out.with_columns(passed.alias("passed"), pl.col("rater").fill_null(nobody))
 
 
-def _numbers(column: pl.Series) -> pl.Series:
+def _numbers(column: pl.Series, source: str) -> pl.Series:
     found = column.cast(pl.Float64, strict=False)
     wrong = column.filter(found.is_null() & column.is_not_null())
     if len(wrong):
-        raise SourceError(f"{column.name} {str(wrong[0])[:40]!r} is no number")
+        raise SourceError(f"{source}: {column.name} {str(wrong[0])[:40]!r} is no number")
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.compare.estimate_report import EstimateReport, Wish
 from calibrant.compare.estimated import estimated
+from calibrant.compare.judged import Side
 from calibrant.compare.rating_columns import Reading
 
 if TYPE_CHECKING:
@@ -53,5 +54,6 @@ def estimate(
         about=about,
         seed=seed,
     )
-    more = None if labels is None else [to_polars(labels)[0]]
-    return estimated([to_polars(judged)[0]], more, how, "frame", wish)
+    more = None if labels is None else Side([to_polars(labels)[0]], "labels")
+    side = Side([to_polars(judged)[0]], "judged")
+    return estimated(side, more, how, wish)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from calibrant.compare.judge_trust import JudgeTrust, People, judge_trust
+from calibrant.compare.judged import Side
 from calibrant.compare.rating_columns import Reading
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def validate_judge(
     from calibrant.formats.frames import to_polars
 
     how = Reading(rubric=rubric, level=level, order=tuple(order), columns=columns or {})
-    more = None if labels is None else [to_polars(labels)[0]]
-    return judge_trust(
-        [to_polars(judged)[0]], more, how, "frame", judge=judge, people=people, by=by, seed=seed
-    )
+    more = None if labels is None else Side([to_polars(labels)[0]], "labels")
+    side = Side([to_polars(judged)[0]], "judged")
+    return judge_trust(side, more, how, judge=judge, people=people, by=by, seed=seed)
