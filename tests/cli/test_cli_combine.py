@@ -76,6 +76,8 @@ def test_every_item_is_written(patients: Path, tmp_path: Path) -> None:
     frame = pl.read_csv(rows)
     assert frame.height == 45 and "dawid_skene_probability" in frame.columns
     assert "median" not in frame.columns  # names have no middle
+    sure = frame.filter(pl.col("mace_probability") > 0.999)["mace_entropy"].max()
+    assert isinstance(sure, float) and 0 <= sure < 0.01
     assert run("combine", patients, "--level", "nominal", "-o", whole).exit_code == 0
     assert len(json.loads(whole.read_text("utf-8"))["criteria"][0]["items"]) == 45
 

@@ -257,7 +257,8 @@ def _combined(
         columns["median"] = voted(middle, ruler.labels)
     if skene is not None and guess is not None:
         columns["dawid_skene"] = modelled(skene.posterior, labels)
-        columns["mace"] = modelled(guess.posterior, labels)
+        known = modelled(guess.posterior, labels)
+        columns["mace"] = replace(known, entropy=guess.entropy)
     shuts = np.array([label in people.shutting(asked.name) for label in labels], bool)
     where = Where(places(), asked.codes[people.others], shuts)
     items = item_table(people.table.units, columns, found, labels, where)

@@ -40,6 +40,7 @@ class Column:
     answer: list[str | None]
     why: list[str]
     probability: NDArray[np.float64] | None = None
+    entropy: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ def item_table(
         made[name] = pl.Series(one.answer, dtype=pl.String)
         if one.probability is not None:
             made[f"{name}_probability"] = pl.Series(one.probability.round(6))
+        if one.entropy is not None:
+            made[f"{name}_entropy"] = pl.Series(one.entropy.round(6))
     made["probability"] = made.get(
         "dawid_skene_probability", pl.repeat(None, len(found.times), dtype=pl.Float64, eager=True)
     )

@@ -24,10 +24,6 @@ class Vote:
     """Shape (U,); ``ABSENT`` where nothing is decided."""
     between: NDArray[np.bool_]
     """The answers that an undecided vote hangs between, shape (U, K); none without any answer."""
-    answers: NDArray[np.int64]
-    """How many answers there are, shape (U,)."""
-    support: NDArray[np.int64]
-    """How many of them are the most frequent one, shape (U,)."""
 
 
 def majority(found: Patterns, values: int) -> Vote:
@@ -35,7 +31,7 @@ def majority(found: Patterns, values: int) -> Vote:
     counts = counts_of(found, values).counts
     most = counts.max(axis=1, initial=0)
     first = (counts == most[:, None]) & (most > 0)[:, None]
-    return _vote(first, counts)
+    return _vote(first)
 
 
 def median(found: Patterns, values: int) -> Vote:
@@ -50,14 +46,13 @@ def median(found: Patterns, values: int) -> Vote:
     for place in ((total - 1) // 2, total // 2):
         at = (below[rows] > place[rows, None]).argmax(axis=1)
         middle[rows, at] = True
-    return _vote(middle, counts)
+    return _vote(middle)
 
 
-def _vote(first: NDArray[np.bool_], counts: NDArray[np.int64]) -> Vote:
+def _vote(first: NDArray[np.bool_]) -> Vote:
     decided = first.sum(axis=1) == 1
     answer = np.where(decided, _places(first), ABSENT).astype(np.uint8)
-    most = counts.max(axis=1, initial=0)
-    return Vote(answer, first & ~decided[:, None], counts.sum(axis=1), most)
+    return Vote(answer, first & ~decided[:, None])
 
 
 def _places(first: NDArray[np.bool_]) -> NDArray[Any]:
