@@ -18,7 +18,6 @@ from calibrant.core.process import Condition, Phase
 from calibrant.core.rubric import Rubric
 
 PhaseState: TypeAlias = Literal["waiting", "open", "done"]
-Step: TypeAlias = Literal["discuss", "clarify", "retrain", "test_again"]
 States: TypeAlias = Mapping[str, PhaseState]
 """By phase, as the journal has it; a phase it does not name is waiting."""
 
