@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.cli.study_cli import begun, form
+from tests.cli.study_cli import rated as rate
 from tests.compare.rater_panels import rows
 
 from calibrant.cli.main import cli
 from calibrant.core.errors import SourceError
 
 
-def run(*arguments: str | Path) -> Result:
+def run(*arguments: object) -> Result:
     return CliRunner().invoke(cli, ["raters", *map(str, arguments)])
 
 
@@ -73,3 +75,21 @@ def test_rows_in_order_tell_drift(ratings: Path, tmp_path: Path) -> None:
     told = json.loads(run(path, "--level", "ordinal", "--in-order").stdout)
     drift = [one for one in told["diagnostics"] if one["kind"] == "drift"]
     assert all(one["value"] is not None for one in drift)
+
+
+def test_the_raters_of_a_study_are_told_to_whom_may_see_them(tmp_path: Path) -> None:
+    desk = begun(tmp_path)
+    desk.ok("plan", "advice", "--kind", "calibration")
+    desk.ok("open", "advice")
+    for name, more in (("ann", 0), ("bob", 1)):
+        desk.ok("acknowledge", "advice", "--yes", as_=name)
+        forms = [form(at, 1 + (at + more * (at % 3 == 0)) % 4) for at in range(1, 11)]
+        rate(desk, name, *forms)
+    command = ("--study", "advice", "--round", 1, "--db", desk.db)
+    assert run(*command, "--as", "ann").exit_code != 0  # a reviewer
+    desk.ok("close", "advice")
+    told = json.loads(run(*command).stdout)
+    assert [one["rater"] for one in told["raters"]] == ["ann", "bob"]
+    assert all(one["severity"] is not None for one in told["raters"])
+    assert "leave the rest out" in run("--study", "advice", "--level", "ordinal").stderr
+    assert "name a file" in run().stderr

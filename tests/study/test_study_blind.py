@@ -193,6 +193,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "questions": lambda s: s.questions(),
     "queue": lambda s: s.queue(),
     "raise_flag": lambda s: s.raise_flag(ITEM, reason="look"),
+    "rater_report": lambda s: s.rater_report(),
     "ratings": lambda s: [s.ratings(), s.ratings(round=1)],
     "redact": lambda s: s.redact("none", reason="x"),
     "refine": lambda s: s.refine(RUBRIC, cause="goal_change", text="x"),

@@ -17,7 +17,7 @@ COMMANDS = {
     "estimate": ("calibrant.cli.estimate", "Correct a judged set by a sample of people's labels."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
     "judge": ("calibrant.cli.judge", "Let language models judge items by a rubric."),
-    "raters": ("calibrant.cli.raters", "Tell how each rater rates: severity, halo, drift and more."),
+    "raters": ("calibrant.cli.raters", "Tell how each rater rates: severity, halo, drift, more."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),

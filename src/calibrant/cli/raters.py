@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from calibrant.cli.agree import column_names, steps_told
+from calibrant.cli.study_call import as_option, db_option, opened
 from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
 
 if TYPE_CHECKING:
     from calibrant.compare.raters import RaterReport
+    from calibrant.compare.rating_columns import Reading
 
 
 @click.command()
-@click.argument("ratings", type=click.Path(path_type=Path))
+@click.argument("ratings", type=click.Path(path_type=Path), required=False)
 @click.option("-r", "--rubric", "rubric_name", metavar="RUBRIC",
               help="A built-in rubric or a YAML file: level, order and NA.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
@@ -33,9 +35,14 @@ if TYPE_CHECKING:
 @click.option("--partial-credit", is_flag=True,
               help="Every criterion has steps of its own, however alike their scales.")  # fmt: skip
 @click.option("--encoding", metavar="NAME", help="The file's encoding, where it cannot be told.")
+@click.option("--study", "study_name", metavar="NAME", help="The raters of a study, not of a file.")
+@click.option("--round", "number", type=int, metavar="N",
+              help="Of the study: this round; else all main ones.")  # fmt: skip
+@db_option
+@as_option
 @output_option
 def raters(
-    ratings: Path,
+    ratings: Path | None,
     rubric_name: str | None,
     out: Path | None,
     fair: Path | None,
@@ -46,6 +53,10 @@ def raters(
     in_order: bool,
     partial_credit: bool,
     encoding: str | None,
+    study_name: str | None,
+    number: int | None,
+    place: str,
+    actor: str | None,
     style: str,
 ) -> None:
     """Tell how each rater rates: severe or lenient, halo, drift, carelessness and more.
@@ -60,45 +71,79 @@ def raters(
       calibrant raters ratings.csv --level ordinal --fair fair.csv
       calibrant raters log.parquet --level ordinal --columns time=submitted_at,duration=took
       calibrant raters ratings.csv --level ordinal --in-order -o raters.json
+      calibrant raters --study advice
     """
     # several threads of ours read at a time; more of polars' would stand in their way
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    from calibrant.compare.rating_columns import Reading
-    from calibrant.core.errors import SourceError
-    from calibrant.formats.rating_files import frames_of
-    from calibrant.formats.rubric_file import load_rubric
-    from calibrant.formats.writers import check_output
-
-    rubric = load_rubric(rubric_name) if rubric_name else None
-    if rubric is None and level is None:
-        raise click.UsageError("say --level nominal, ordinal, interval or ratio, or give a rubric")
-    if rubric is not None and (level or order):
-        raise click.UsageError("the rubric says level and order; leave --level and --order out")
-    for path, kinds in ((out, (".json", ".csv")), (fair, (".csv", ".parquet", ".jsonl"))):
-        if path is not None and path.suffix.lower() not in kinds:
-            raise SourceError(f"{path}: write {' or '.join(kinds)}")
-        if path is not None:
-            check_output(path, ratings)
-    how = Reading(
-        rubric=rubric,
-        level=level,  # type: ignore[arg-type]
-        order=tuple(part.strip() for part in (order or "").split(",") if part.strip()),
-        columns=column_names(columns),
-        wide=wide,
-    )
-    with steps_told() as say:
-        frames = frames_of(ratings, encoding, say)  # while it is read, the rest is loaded
-        from calibrant.compare.raters import raters_of_frames
-
-        found = raters_of_frames(
-            frames, how, str(ratings),
-            in_order=in_order, partial_credit=partial_credit, on_step=say,
+    _check_outputs(ratings, out, fair)
+    if study_name is not None:
+        about_files = [ratings, rubric_name, level, order, columns, encoding]
+        if any(about_files) or wide or in_order or partial_credit:
+            raise click.UsageError("a study knows its ratings and rubric; leave the rest out")
+        with opened(place, study_name, actor) as study:
+            found = study.rater_report(round=number)
+    elif ratings is None:
+        raise click.UsageError("name a file of ratings, or a study with --study NAME")
+    else:
+        how = _reading(rubric_name, level, order, columns, wide=wide)
+        found = _of_file(
+            ratings, how, encoding, in_order=in_order, partial_credit=partial_credit
         )  # fmt: skip
     _write(found, out, fair)
     if not wants_json(style):
         show_report(found)
     elif out is None:
         show_json(found.to_dict())
+
+
+def _check_outputs(ratings: Path | None, out: Path | None, fair: Path | None) -> None:
+    from calibrant.core.errors import SourceError
+    from calibrant.formats.writers import check_output
+
+    for path, kinds in ((out, (".json", ".csv")), (fair, (".csv", ".parquet", ".jsonl"))):
+        if path is not None and path.suffix.lower() not in kinds:
+            raise SourceError(f"{path}: write {' or '.join(kinds)}")
+        if path is not None:
+            check_output(path, ratings)
+
+
+def _reading(
+    rubric_name: str | None,
+    level: str | None,
+    order: str | None,
+    columns: str | None,
+    *,
+    wide: bool,
+) -> Reading:
+    from calibrant.compare.rating_columns import Reading
+    from calibrant.formats.rubric_file import load_rubric
+
+    rubric = load_rubric(rubric_name) if rubric_name else None
+    if rubric is None and level is None:
+        raise click.UsageError("say --level nominal, ordinal, interval or ratio, or give a rubric")
+    if rubric is not None and (level or order):
+        raise click.UsageError("the rubric says level and order; leave --level and --order out")
+    return Reading(
+        rubric=rubric,
+        level=level,  # type: ignore[arg-type]
+        order=tuple(part.strip() for part in (order or "").split(",") if part.strip()),
+        columns=column_names(columns),
+        wide=wide,
+    )
+
+
+def _of_file(
+    path: Path, how: Reading, encoding: str | None, *, in_order: bool, partial_credit: bool
+) -> RaterReport:
+    from calibrant.formats.rating_files import frames_of
+
+    with steps_told() as say:
+        frames = frames_of(path, encoding, say)  # while it is read, the rest is loaded
+        from calibrant.compare.raters import raters_of_frames
+
+        return raters_of_frames(
+            frames, how, str(path), in_order=in_order, partial_credit=partial_credit, on_step=say
+        )
 
 
 def _write(found: RaterReport, out: Path | None, fair: Path | None) -> None:

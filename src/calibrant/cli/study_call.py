@@ -39,7 +39,8 @@ def db_option(command: F) -> F:
     )(command)
 
 
-def _as_option(command: F) -> F:
+def as_option(command: F) -> F:
+    """``--as``: who acts."""
     return click.option(
         "--as",
         "actor",
@@ -66,7 +67,7 @@ def study_command(work: Callable[..., None]) -> click.Command:
             work(study, **named)
 
     run.__click_params__ = list(getattr(work, "__click_params__", ()))  # type: ignore[attr-defined]
-    last = db_option(_as_option(output_option(lambda: None)))
+    last = db_option(as_option(output_option(lambda: None)))
     run.__click_params__[:0] = _params(last)  # type: ignore[attr-defined]
     named = click.argument("study_name", metavar="NAME")(run)
     return click.command(name=work.__name__.rstrip("_"), help=work.__doc__)(named)

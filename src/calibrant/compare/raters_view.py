@@ -63,8 +63,11 @@ def _findings(found: RaterReport) -> Block:
         (one.rater, one.kind, sentence(one), _p(one.adjusted), advice(one) or "")
         for one in sorted(found.findings, key=lambda one: (one.rater, one.adjusted or 0))
     ]
-    title = "Findings" if rows else "Findings: none"
-    return Block(title, ("rater", "what", "finding", "p", "what to do"), rows)
+    if not rows:
+        return Block(
+            "Findings", ("",), [("none: nothing is both shown and large enough to matter",)]
+        )
+    return Block("Findings", ("rater", "what", "finding", "p", "what to do"), rows)
 
 
 def _profiles(found: RaterReport) -> Block:

@@ -21,6 +21,7 @@ from calibrant.study import (
     members,
     phases,
     pseudonyms,
+    raters,
     recalibrate,
     refine,
     rounds,
@@ -74,6 +75,7 @@ class Study(Session):
     # comparing and settling
     ratings = table.ratings
     agreement = agree.agreement
+    rater_report = raters.rater_report
     disputes = discuss.disputes
     discuss = discuss.discuss
     take_step = recalibrate.take_step
