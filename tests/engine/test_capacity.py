@@ -242,10 +242,30 @@ def test_a_rate_that_the_server_raises_is_found() -> None:
     assert seen.share(300, 400) >= 2.0, "of the hundred it began with"
 
 
-def test_calls_turned_away_by_chance_are_not_mistaken_for_a_limit() -> None:
-    seen = simulated(AtRandom(0.003), seconds=90, told=None)
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("share", [0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.4])
+def test_calls_turned_away_by_chance_are_not_mistaken_for_a_limit(share: float, seed: int) -> None:
+    seen = simulated(AtRandom(share), seconds=120, told=None, seed=seed)
     assert seen.capacity.rate is None
-    assert seen.share(60, 90) >= 5, "of a limit that is not there"
+    assert seen.share(90, 120) >= 5, "of a limit that is not there"
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.2])
+def test_a_wait_that_is_told_by_chance_is_kept_to_and_no_more(share: float) -> None:
+    seen = simulated(AtRandom(share), seconds=180, told=1.0)
+    assert seen.share(120, 180) >= 1, "after every second of peace as many calls as may be sent"
+    for begin, end in seen.waits:
+        assert not [at for at in seen.sent if begin < at < end]
+
+
+@pytest.mark.parametrize("told", [1.0, None], ids=["told", "not told"])
+def test_a_limit_too_low_to_be_told_from_chance_is_rushed_at_once_at_most(
+    told: float | None,
+) -> None:
+    seen = simulated(Bucket(1, rate=0.3), seconds=600, concurrency=64, told=told)
+    late = sum(at > 200 for at in seen.turned_away)
+    assert late <= 1.2 * sum(at > 200 for at in seen.through) + 5
+    assert sum(at > 200 for at in seen.through) >= 0.75 * 0.3 * 400
 
 
 def test_one_bad_moment_counts_once() -> None:
@@ -317,3 +337,22 @@ def test_whatever_happens_the_limits_stand(
         assert capacity.in_flight == len(flying)
         if not flying:
             assert capacity.wait(now) < math.inf, "nothing would ever be sent again"
+
+
+@pytest.mark.parametrize("concurrency", [4, 64, 1000])
+def test_a_limit_that_was_taken_for_chance_is_seen_again(concurrency: int) -> None:
+    class Later(AtRandom):
+        def __init__(self) -> None:
+            super().__init__(0.1)
+            self.bucket = Bucket(20)
+
+        def take(self, now: float) -> bool:
+            return super().take(now) if now < 90 else self.bucket.take(now)
+
+    seen = simulated(Later(), seconds=240, told=None, concurrency=concurrency)
+    before = [at for at in seen.through if 60 < at < 90]
+    assert len(before) > 30 * 2 * concurrency**0.5, "chance, and no limit"
+    late = [at for at in seen.turned_away if at > 120]
+    assert len(late) < 60
+    if concurrency > 4:  # fewer are not enough to come to the limit
+        assert seen.share(150, 240) >= 0.9

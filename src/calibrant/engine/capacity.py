@@ -25,8 +25,10 @@ JITTER = 0.05
 """Nobody comes back at the very moment a wait ends: up to so many seconds later."""
 FIRST_HOLD, LONGEST_HOLD = 0.1, 30.0
 """Seconds of a wait when a server says 429 and not for how long; doubled while it goes on."""
-ROW = 16
-"""So many in a row turned away, and it is no chance."""
+MOST_AWAY, FEW_AWAY = 0.7, 16
+"""Such a share of the calls turned away, and so many of them: it is no chance."""
+WAVE = 2
+"""Calls after which they are counted anew, in times of what may be on its way at once."""
 DOWN = 8
 """So many failures in a row, and calls come one at a time, with pauses."""
 LONGEST_PAUSE = 1.0
@@ -52,8 +54,9 @@ class Capacity:
         self._next = -math.inf
         self._hold = FIRST_HOLD
         self._rate: Rate | None = None
-        self._at_random = False
-        self._row, self._row_at = 0, -math.inf
+        self._at_random = self._mistaken = False
+        self._first, self._away = 0, 0
+        self._rested_at = -math.inf
         self._sends = Sends()
 
     @property
@@ -70,7 +73,7 @@ class Capacity:
         """Seconds until a call may be sent, nought for now, ``inf`` for when another has ended."""
         if now < self.held_until:
             return self.held_until - now
-        if self.in_flight >= self._limit and self.in_flight:
+        if self.in_flight >= self.limit:
             return math.inf
         return max(0.0, self._next - now)
 
@@ -100,8 +103,6 @@ class Capacity:
         self._failures = 0
         if self._rate is None or ticket.at > self._rate.changed_at:
             self._hold = FIRST_HOLD
-        if ticket.at > self._row_at:
-            self._row = 0
         self._strain -= self._strain * RECENT
         if self._limit < self.concurrency and ticket.at > self._halved_at:
             quick = self._limit < self._eased
@@ -136,22 +137,35 @@ class Capacity:
         """A 429. Those of calls that were sent before the last one was heard say nothing new."""
         self._sends.turned_away(ticket)
         if self._at_random:
-            self._perhaps_not_at_random(ticket)
-        elif self._rate is None:
+            self._by_chance(ticket, now, wait)
+            return
+        if self._rate is None:
             self._rate = Rate(self._sends, ticket, now)
         elif ticket.at > self._rate.changed_at:
             self._rate.exceeded(ticket, now)
-            if self._rate.beside_the_point:
-                self._rate, self._at_random, self._row = None, True, 0
+            if self._rate.beside_the_point and not self._mistaken:
+                self._rate, self._at_random = None, True
+                self._first, self._away = self._sends.number, 0
         else:
             return
         if wait is None:
             self._hold_back(now + self._hold)
             self._hold = min(LONGEST_HOLD, 2 * self._hold)
 
-    def _perhaps_not_at_random(self, ticket: Ticket) -> None:
-        """Many in a row are turned away where it seemed to be chance: it was not."""
-        self._row_at = self._row_at if self._row else ticket.at
-        self._row += 1
+    def _by_chance(self, ticket: Ticket, now: float, wait: float | None) -> None:
+        """A call is turned away as if by chance: a short rest for all that were sent with it.
+
+        Those on their way count as let through: who is turned away is told first. Where nearly
+        all are turned away it was not chance, and is not taken for it again.
+        """
         self._sends.forget_before(ticket)
-        self._at_random = self._row < ROW
+        if ticket.number > self._first:
+            self._away += 1
+        sent = self._sends.number - self._first
+        self._mistaken = self._away >= max(FEW_AWAY, MOST_AWAY * sent)
+        self._at_random = not self._mistaken
+        if sent > max(WAVE * self.concurrency, 4 * FEW_AWAY):
+            self._first, self._away = self._sends.number, 0
+        if wait is None and ticket.at > self._rested_at:
+            self._rested_at = now
+            self._hold_back(now + FIRST_HOLD)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
+from typing import NamedTuple
 
 PROOF = 1.1
 """A rate kept up for so many seconds without complaint counts as allowed: windows are of one."""
@@ -34,7 +35,10 @@ FAR, NEAR = 0.33, 0.08
 """Shares by which a rate known to be bad lies above that in force: beyond the first it is far
 away, and below the second it is near."""
 MANY, SLOWER = 8, 3.0
-"""So often told that calls come too fast, while they come so many times slower than before."""
+"""So often told that calls come too fast, while they come so many times slower than at first."""
+BROKEN, SOON = 6, 200
+"""Of so many times told, how often at a rate that was certain to be allowed, and how many calls
+were let through each time at most: more, and it is a limit that is touched now and then."""
 FEW = 30
 """So few calls let through are no measure."""
 SHORTEST = 0.25
@@ -91,6 +95,19 @@ class Sends:
         return first
 
 
+class Told(NamedTuple):
+    """One time that a server said that calls come too fast."""
+
+    used: float
+    """Calls a second that it said so about."""
+    through: int
+    """Calls that it had let through since the time before."""
+    seconds: float
+    """How long ago that was."""
+    broken: bool
+    """Whether these were no more than it was certain to allow."""
+
+
 class Rate:
     """Calls a second to one server that has said 429 once."""
 
@@ -108,7 +125,9 @@ class Rate:
         self._bad = math.inf
         self._later = LATER
         self._resumed: Ticket | None = None
-        self._told: deque[tuple[float, int]] = deque(maxlen=MANY)
+        self._certain = 0.0
+        self._told: deque[Told] = deque(maxlen=MANY)
+        self._early: list[Told] = []
         self._first: Ticket | None = None
 
     def passed(self, ticket: Ticket) -> None:
@@ -163,8 +182,12 @@ class Rate:
         """The rate to go on with."""
         used = min(self.value, self._used(ticket))
         through = self._sends.let_through(self._emptied.number, ticket)
-        self._told.append((used, through))
+        seconds, broken = ticket.at - self._emptied.at, self.value <= self._certain
+        self._told.append(Told(used, through, seconds, broken))
+        if len(self._early) < MANY // 2:
+            self._early.append(self._told[-1])
         sure = SAFE * self._sure(ticket, resumed)
+        self._certain = max(sure, self._proven)
         sure = min(max(sure, used / 2) if through < FEW else sure, DROP * used)
         if sure < TOO_LOW * self._proven or self._proven_for > LONG:
             return min(BACK * self._proven, used)
@@ -175,12 +198,18 @@ class Rate:
 
     @property
     def beside_the_point(self) -> bool:
-        """Whether slower calls are turned away just as often: then it is not their rate."""
-        if len(self._told) < MANY or self._told[-1][0] > self._told[0][0] / SLOWER:
+        """Whether calls are turned away at any rate: then it is not their rate that matters."""
+        told = list(self._told)
+        if len(told) < MANY:
             return False
-        throughs = [through for _, through in self._told]
-        before, after = sum(throughs[: MANY // 2]), sum(throughs[MANY // 2 :])
-        return after <= 2 * before and after >= 10 * (MANY // 2)
+        if sum(one.broken for one in told) >= BROKEN:
+            return sum(one.through for one in told) <= MANY * SOON
+        early, lately = self._early, told[-len(self._early) :]
+        through = sum(one.through for one in lately)
+        slower = max(one.used for one in lately) <= max(one.used for one in early) / SLOWER
+        # a limit lets through less than is sent until it is kept to, and then nearly everything
+        kept_up = through >= sum(one.used * one.seconds for one in lately) / 2
+        return slower and kept_up and through <= 2 * sum(one.through for one in early)
 
     def _used(self, ticket: Ticket) -> float:
         """Calls sent in the second before."""
