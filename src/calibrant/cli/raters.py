@@ -10,7 +10,7 @@ import click
 
 from calibrant.cli.agree import column_names, steps_told
 from calibrant.cli.study_call import as_option, db_option, opened
-from calibrant.cli.terminal import console, output_option, show_json, table, wants_json
+from calibrant.cli.terminal import console, output_option, show_json, table, visible, wants_json
 
 if TYPE_CHECKING:
     from calibrant.compare.raters import RaterReport
@@ -172,6 +172,6 @@ def show_report(found: RaterReport) -> None:
     for block in blocks(found):
         screen.print(table(block.header, block.rows, block.title))
     for note in found.notes:
-        click.secho(f"note: {note}", err=True, fg="yellow")
+        click.secho(visible(f"note: {note}"), err=True, fg="yellow")
     for left in found.excluded:
         click.secho(f"left out: {left['rows']:,} rows, {left['reason']}", err=True, fg="yellow")

@@ -1,4 +1,4 @@
-"""Many tests, few false alarms: Holm's procedure with weights."""
+"""Many tests, few false alarms: Holm's procedure with weights, and Benjamini and Hochberg's."""
 
 from __future__ import annotations
 
@@ -19,6 +19,20 @@ def weighted_holm(p: Sequence[float], weights: Sequence[float]) -> Floats:
     order = np.argsort(values / weight, kind="stable")
     left = weight[order][::-1].cumsum()[::-1]  # weight of those not yet decided
     stepped = np.maximum.accumulate(values[order] * left / weight[order])
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def benjamini_hochberg(p: Sequence[float]) -> Floats:
+    """Adjusted p-values: of all tests below a rate, at most that share is expected to be false.
+
+    Holds where tests are independent or tend to go together, as criteria of one item do.
+    """
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values, kind="stable")[::-1]
+    ranks = np.arange(len(values), 0, -1)
+    stepped = np.minimum.accumulate(values[order] * len(values) / ranks)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted

@@ -13,8 +13,8 @@ from calibrant.stats.rasch import NoFit, Rasch, moments, tails
 from calibrant.stats.rasch_design import Asked, Floats, subsets
 
 MOST_ROUNDS = 100
-NEAR = 1e-9
-"""Logits that do not matter."""
+NEAR = 1e-5
+"""Logits of a step after which there is none to come: what is left is about their square."""
 _CELLS = 1 << 20
 """Ratings, or parameters by groups, that are looked at together."""
 _DENSE = 0.5
@@ -212,25 +212,27 @@ class _Newton:
         asked, groups = self.asked, self.asked.groups
         theta = np.zeros(len(groups.score))
         theta[self.used] = self.theta
+        places = np.nan_to_num(difficulty)[:, None] + np.nan_to_num(severity)  # (C, R)
         rest = np.setdiff1d(np.arange(len(theta)), self.used)
-        there = groups.asked[:, :, rest]
-        best = np.einsum("crg,c->g", there, asked.tops().astype(np.float64))
-        score = np.clip(groups.score[rest], _ADJUST, np.maximum(best - _ADJUST, _ADJUST))
-        found = np.zeros(len(rest))
-        for _ in range(50):
-            gap, weight = score.copy(), np.full(len(rest), 1e-9)
-            for at, family in enumerate(asked.families):
-                for criterion in family:
-                    for rater in np.flatnonzero(there[criterion].any(axis=1)):
-                        eta = found - difficulty[criterion] - severity[rater]
-                        mean, spread = moments(tails(eta, steps[at]))
-                        gap -= mean * there[criterion, rater]
-                        weight += spread * there[criterion, rater]
-            step = np.clip(gap / weight, -1, 1)
-            found += step
-            if np.abs(step).max(initial=0.0) < 1e-6:
-                break
-        theta[rest] = np.where(best > 0, found, 0.0)
+        wide = max(1, _CELLS // places.size)
+        for start in range(0, len(rest), wide):
+            some = rest[start : start + wide]
+            there = groups.asked[:, :, some]
+            best = np.einsum("crg,c->g", there, asked.tops().astype(np.float64))
+            score = np.clip(groups.score[some], _ADJUST, np.maximum(best - _ADJUST, _ADJUST))
+            found = np.zeros(len(some))
+            for _ in range(50):
+                gap, known = score.copy(), np.full(len(some), 1e-9)
+                for family, mine in zip(asked.families, steps, strict=True):
+                    rows = list(family)
+                    mean, spread = moments(tails(found - places[rows, :, None], mine))
+                    gap -= (mean * there[rows]).sum(axis=(0, 1))
+                    known += (spread * there[rows]).sum(axis=(0, 1))
+                step = np.clip(gap / known, -1, 1)
+                found += step
+                if np.abs(step).max(initial=0.0) < 1e-6:
+                    break
+            theta[some] = np.where(best > 0, found, 0.0)
         return theta
 
 
