@@ -48,6 +48,12 @@ def test_runs_among_all_orders() -> None:
     assert effect.error == pytest.approx(np.std(shares))
 
 
+def test_one_repeat_among_rows_that_hardly_repeat_proves_nothing() -> None:
+    effect, p = repeat_effect(np.array([*range(28), 28, 28]))
+    assert effect.z > 3
+    assert p == pytest.approx(1 - np.exp(-1 / 15), rel=1e-9)  # once or more, of 1/15 expected
+
+
 def test_a_ratio_of_sums_by_hand() -> None:
     # 3 / 6; deviations 1 - 1, 0 - 0.5, 2 - 1.5: root of 0.5 over 6
     found = ratio(np.array([1.0, 0.0, 2.0]), np.array([2.0, 1.0, 3.0]))

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, pdtrc
 
 from calibrant.stats.rasch import Rasch
 from calibrant.stats.rasch_design import Floats
@@ -98,4 +98,8 @@ def repeat_effect(rows: Whole) -> tuple[Effect, float]:
     variance = (squares * (squares + n * (n + 1)) - 2 * n * cubes - n**3) / (n**2 * (n - 1))
     error = float(np.sqrt(max(variance, 0.0))) / (n - 1)
     effect = Effect(same - chance, error, n)
-    return effect, float(ndtr(-effect.z)) if error > 0 else 1.0
+    again = round(same * (n - 1))
+    if error <= 0 or again == 0:
+        return effect, 1.0
+    # where repeats are rare, their number is far from normal
+    return effect, max(float(ndtr(-effect.z)), float(pdtrc(again - 1, chance * (n - 1))))
