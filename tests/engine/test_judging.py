@@ -176,6 +176,30 @@ def test_an_unreadable_reply_is_asked_again_and_then_final(path: Path) -> None:
     assert set(chat.asked.values()) == {5}, "it was paid for, and is not asked again"
 
 
+def test_an_unreadable_reply_at_the_end_of_an_outage_is_not_the_last_word(path: Path) -> None:
+    def down(ask: Ask, call: str, times: int) -> Reply | BaseException:
+        return Trouble("timeout", "slow") if times < 5 else Reply(text="overloaded")
+
+    chat = ScriptedChat(down)
+    (done,) = run(jobs(Seat(a_judge(questions=1), chat), 1), path)
+    assert done.asked[0].why == "unreadable"
+    chat.script = None
+    (done,) = run(jobs(Seat(a_judge(questions=1), chat), 1), path)
+    assert done.asked[0].reading is not None
+    assert set(chat.asked.values()) == {6}
+
+
+def test_more_attempts_ask_again_for_what_could_not_be_read(path: Path) -> None:
+    chat = ScriptedChat(
+        lambda ask, call, times: Reply(text="?") if times < 4 else whole_reply(call)
+    )
+    run(jobs(Seat(a_judge(questions=1), chat), 1), path, attempts=2)
+    (done,) = run(jobs(Seat(a_judge(questions=1), chat), 1), path, attempts=2)
+    assert (done.asked[0].why, sum(chat.asked.values())) == ("unreadable", 2)
+    (done,) = run(jobs(Seat(a_judge(questions=1), chat), 1), path, attempts=5)
+    assert (done.asked[0].why, sum(chat.asked.values())) == (None, 4)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["C1", "D1", "both", "none", "broken"]), min_size=5, max_size=5))
 def test_of_several_replies_the_best_is_kept(
@@ -310,6 +334,24 @@ def test_a_server_that_is_silent_for_too_long_stops_the_run(path: Path) -> None:
     assert tally.stop
     assert "no answer" in tally.stopped
     assert len(done) < 10_000
+
+
+def test_a_server_that_nobody_asks_any_more_does_not_stop_the_run(path: Path) -> None:
+    gone, slow, tally = ScriptedChat(lambda *_: Trouble("timeout", "")), ScriptedChat(), Tally()
+    slow.latency = 0.03
+    some = jobs(Seat(a_judge("gone", questions=1), gone), 2)
+    more = jobs(Seat(a_judge("slow", questions=1), slow), 20)
+    done = run([*some, *more], path, tally, attempts=1, patience=0.2, concurrency=1)
+    assert (len(done), tally.stopped) == (22, "")
+
+
+def test_attempts_longer_than_patience_are_waited_for(path: Path) -> None:
+    def first_too_slow(ask: Ask, call: str, times: int) -> Reply | BaseException:
+        return Trouble("timeout", "") if sum(chat.asked.values()) == 1 else whole_reply(call)
+
+    chat, tally = ScriptedChat(first_too_slow, latency=0.5), Tally()
+    (done,) = run(jobs(Seat(a_judge(questions=1), chat), 1), path, tally, patience=0.15)
+    assert (done.asked[0].why, tally.stopped) == (None, "")
 
 
 def test_a_wait_longer_than_patience_stops_the_run(path: Path) -> None:

@@ -279,8 +279,7 @@ class _Loop:
             tally.rate = min((one for one in rates if one is not None), default=None)
             held = [one.capacity.held_until - now for one in self.servers.values()]
             tally.held = max(0.0, max(held, default=0.0))
-            silent = [now - (one.silent_since or now) for one in self.servers.values()]
-            if max(silent, default=0.0) > self.limits.patience:
+            if any(self._is_silent(one, now) for one in self.servers.values()):
                 self._stop(f"there was no answer for {self.limits.patience:.0f} s")
             elif tally.held > self.limits.patience:
                 self._stop(f"the server asks to wait for {tally.held:.0f} s")
@@ -288,6 +287,17 @@ class _Loop:
                 self.news.set()
                 for server in self.servers.values():
                     server.freed.set()
+
+    def _is_silent(self, server: Server, now: float) -> bool:
+        """Whether a server that is being asked has said nothing for too long.
+
+        However long an attempt may take, one that began in the silence must have ended in it.
+        """
+        if server.silent_since is None or now - server.silent_since <= self.limits.patience:
+            return False
+        return server.failed_again and any(
+            turn.bench.server is server for turn in self.open.values()
+        )
 
     def _end_late(self, now: float) -> None:
         """Do not wait any longer for calls that are not answered in time."""
@@ -320,7 +330,7 @@ class _Loop:
         except Trouble as found:
             trouble = found
         except asyncio.CancelledError:
-            if self.due[task] > 0:
+            if self.due[task] > 0 or self.closing:
                 raise
             task.uncancel()
             trouble = Trouble("timeout", f"no answer in {timeout:g} s")
@@ -330,7 +340,7 @@ class _Loop:
         now = self.now()
         if trouble is None:
             server.capacity.answered(ticket, now)
-            server.silent_since = None
+            server.silent_since, server.failed_again = None, False
             self._replied(turn, reply, ask, now - began)
         else:
             server.capacity.failed(ticket, now, trouble.why, trouble.wait)
@@ -341,7 +351,6 @@ class _Loop:
         bench, attempts = turn.bench, turn.attempts
         bench.heard = True
         rung, why = attempts.read(bench.seat.judge, reply, ask.form, seconds)
-        last = attempts.whole or attempts.made >= self.limits.attempts
         self.log.got(
             attempts.call,
             reply,
@@ -350,10 +359,13 @@ class _Loop:
             seconds=seconds,
             rung=rung,
             why=why,
-            last=last,
+            last=attempts.whole,
         )
         self.tally.paid(bench.model, reply.usage)
-        if last:
+        if attempts.whole:
+            self._end(turn)
+        elif attempts.made >= self.limits.attempts:
+            self.log.gave_up(attempts.call, UNREADABLE, why, attempts.number)
             self._end(turn)
         else:
             self.tally.errors[UNREADABLE] += 1
@@ -363,7 +375,7 @@ class _Loop:
         bench, attempts = turn.bench, turn.attempts
         server, why = bench.server, trouble.why
         if why in PASSING:
-            server.silent_since = server.silent_since or self.now()
+            server.silence(self.now(), seconds)
         steps = len(bench.ladder.steps)
         if why == "unsupported" and bench.ladder.down(ask, trouble.detail):
             self.tally.steps += [(bench.model, one) for one in bench.ladder.steps[steps:]]

@@ -55,6 +55,15 @@ class Server:
     door: asyncio.Lock = field(default_factory=asyncio.Lock)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     silent_since: float | None = None
+    failed_again: bool = False
+    """Whether a call that was sent in the silence came to nothing too."""
+
+    def silence(self, now: float, seconds: float) -> None:
+        """A call came to nothing that was sent so many seconds ago."""
+        if self.silent_since is None:
+            self.silent_since = now
+        elif now - seconds >= self.silent_since:
+            self.failed_again = True
 
     def wake(self) -> bool:
         """Wake a worker that has nothing to do, if there is one."""

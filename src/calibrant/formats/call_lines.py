@@ -62,7 +62,7 @@ class GotLine(msgspec.Struct, tag="got", tag_field="line", omit_defaults=True):
     why: str = ""
     """Why it was not read, or not all of it."""
     last: bool = True
-    """Whether the call is not asked again."""
+    """Whether everything is answered, as it was read then: the call is not asked again."""
     before: int | None = None
     """Where in the file the reply before it stands, to the same call."""
     usage: tuple[int, int, int] = (0, 0, 0)
@@ -72,7 +72,7 @@ class GotLine(msgspec.Struct, tag="got", tag_field="line", omit_defaults=True):
 
 
 class GaveUpLine(msgspec.Struct, tag="gave_up", tag_field="line"):
-    """No reply came in the end; the next run asks again."""
+    """A call ended, and no reply answers everything; the next run asks again if it may."""
 
     id: str
     why: str

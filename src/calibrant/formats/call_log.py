@@ -185,7 +185,7 @@ class CallLog:
         return len(self._places)
 
     def answered(self, call_id: str) -> bool:
-        """Whether a call is over: a reply is there, and no further one is to be asked for."""
+        """Whether a reply is there that answers everything, as it was read when it came."""
         return bool(self._places.get(_short(call_id), 0) & 1)
 
     def replies(self, call_id: str) -> list[Kept]:
@@ -248,7 +248,7 @@ class CallLog:
         why: str = "",
         last: bool,
     ) -> None:
-        """A reply; ``last``: the call is over, and is not asked again by another run either."""
+        """A reply; ``last``: it answers everything, and no other run asks again either."""
         known = self._places.get(_short(call.id))
         usage = reply.usage
         line = lines.GotLine(
@@ -276,7 +276,7 @@ class CallLog:
         self._write(lines.FailedLine(call.id, why, attempt))
 
     def gave_up(self, call: Call, why: str, detail: str, attempts: int) -> None:
-        """No reply came, and none is asked for any more in this run."""
+        """No reply answers everything, and none is asked for any more in this run."""
         start = self._end
         self._write(lines.GaveUpLine(call.id, why, detail[:MOST_DETAIL], attempts))
         self._given_up[_short(call.id)] = start
