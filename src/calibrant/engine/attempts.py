@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calibrant.ports.chat import FORMS, Ask, Form, Reply
+from calibrant.ports.chat import FORMS, NO_USAGE, Ask, Form, Reply
 from calibrant.raters.judge.judge import Call, Judge
 from calibrant.raters.judge.outcome import UNREADABLE, Asked
 from calibrant.raters.judge.reading import Reading, Unreadable
@@ -62,7 +62,9 @@ class Ladder:
 class Attempts:
     """What became of a call so far."""
 
-    __slots__ = ("_best", "call", "detail", "form", "limited", "made", "reply", "seconds", "why")
+    __slots__ = (
+        "_best", "call", "detail", "form", "limited", "made", "others", "reply", "seconds", "why",
+    )  # fmt: skip
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -74,6 +76,7 @@ class Attempts:
         self.detail = ""
         self.form: Form = FORMS[0]
         self.reply: Reply | None = None
+        self.others = NO_USAGE
         self.seconds = 0.0
         self._best: Reading | None = None
 
@@ -96,14 +99,20 @@ class Attempts:
             if self._best is None:
                 self._keep(None, reply, form, seconds)
                 self.why, self.detail = UNREADABLE, str(error)
+            else:
+                self.others += reply.usage
             return UNREADABLE, str(error)
         if self._best is None or len(reading.abstained) < len(self._best.abstained):
             self._keep(reading, reply, form, seconds)
             self.why, self.detail = None, ""
+        else:
+            self.others += reply.usage
         lacks = "; ".join(f"{name}: {why}" for name, why in reading.abstained.items())
         return reading.rung, lacks
 
     def _keep(self, reading: Reading | None, reply: Reply, form: Form, seconds: float) -> None:
+        if self.reply is not None:
+            self.others += self.reply.usage
         self._best, self.reply, self.form, self.seconds = reading, reply, form, seconds
 
     def missed(self, why: str, detail: str, seconds: float) -> None:
@@ -126,5 +135,6 @@ class Attempts:
             attempts=self.number,
             seconds=self.seconds,
             form=self.form,
+            others=self.others,
             kept=kept,
         )

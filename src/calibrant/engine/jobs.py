@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from calibrant.core.item import Item
-from calibrant.ports.chat import Chat, Usage
+from calibrant.ports.chat import NO_USAGE, Chat, Usage
 from calibrant.raters.judge.judge import Judge
 from calibrant.raters.judge.outcome import Asked
 
@@ -94,9 +94,4 @@ class Tally:
 
     def paid(self, model: str, usage: Usage) -> None:
         """Add the tokens of a reply."""
-        before = self.usage.get(model, Usage())
-        self.usage[model] = Usage(
-            prompt=before.prompt + usage.prompt,
-            cached=before.cached + usage.cached,
-            completion=before.completion + usage.completion,
-        )
+        self.usage[model] = self.usage.get(model, NO_USAGE) + usage

@@ -15,11 +15,11 @@ from typing import Any
 from calibrant.core.answer import ERROR
 from calibrant.engine.judge_run import JudgeRun, Record, Survey, counted
 from calibrant.formats.judge_ratings import RatingsFile
-from calibrant.ports.chat import Usage
+from calibrant.ports.chat import NO_USAGE, Usage
 from calibrant.raters.judge.cascade import Saving
 from calibrant.raters.judge.families import kin_judges
 from calibrant.raters.judge.panel import AnswerTable, answer_tables, disagreements, no_policy
-from calibrant.raters.judge.prices import Price, Spending
+from calibrant.raters.judge.prices import Price
 from calibrant.raters.judge.rated import Rated
 from calibrant.stats.panel import effective_number, repeat_stability
 
@@ -40,8 +40,11 @@ class JudgeCount:
     rungs: Counter[str] = field(default_factory=Counter)
     quotes: int = 0
     unverified: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NO_USAGE
+    """Tokens of all replies, those that could not be read too."""
     seconds: float = 0.0
+    paid: set[str] | None = None
+    """Calls that are counted, where items with the same words share some."""
 
     def add(self, record: Record) -> None:
         """Count one rating in."""
@@ -54,15 +57,16 @@ class JudgeCount:
         self.incomplete += bool(told.get("abstained") or told.get("flags_unknown"))
         self.quotes += sum(map(len, record.get("evidence", {}).values()))
         self.unverified += told.get("unverified", 0)
-        spending = Spending({})
-        spending.add(self.model, self.usage)
         for call in told["calls"]:
+            if self.paid is not None:
+                if call["id"] in self.paid:
+                    continue
+                self.paid.add(call["id"])
             self.calls += 1
             self.attempts += call["attempts"]
             self.rungs[call["rung"] or "none"] += 1
             self.seconds += call["seconds"]
-            spending.add(self.model, Usage(**(call["usage"] or {})))
-        self.usage = spending.usage[self.model]
+            self.usage += Usage(**(call["usage"] or {}))
 
     def to_dict(self, price: Price | None) -> dict[str, Any]:
         """For machines; latency is the mean of the calls."""
@@ -144,7 +148,7 @@ def summed_up(
     for record in ratings.ratings():
         name, judge = record["rater"], judges[record["metadata"]["card"]]
         if name not in found.judges:
-            found.judges[name] = JudgeCount(judge.model)
+            found.judges[name] = JudgeCount(judge.model, paid=set() if survey.duplicates else None)
         found.judges[name].add(record)
     found.warnings += survey.notes + list(_warnings(run, survey))
     if len(run.seats) * run.samples > 1:

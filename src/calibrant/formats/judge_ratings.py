@@ -122,7 +122,7 @@ def _call(asked: Asked, words: bool) -> dict[str, Any]:
         "form": asked.form,
         "attempts": asked.attempts,
         "seconds": round(asked.seconds, 6),
-        "usage": None if reply is None else _usage(reply.usage),
+        "usage": None if reply is None else _usage(asked.usage),
         "error": None if reading is not None else asked.reason,
     }
     if words:

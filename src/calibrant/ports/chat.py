@@ -68,13 +68,23 @@ class Usage:
     """Of those of the prompt, how many the server had kept."""
     completion: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            prompt=self.prompt + other.prompt,
+            cached=self.cached + other.cached,
+            completion=self.completion + other.completion,
+        )
+
+
+NO_USAGE = Usage()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model said."""
 
     text: str
-    usage: Usage = Usage()
+    usage: Usage = NO_USAGE
     tokens: tuple[Token, ...] = ()
     """With log-probabilities, where they were asked for and the server gives them."""
     finish: str = ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from calibrant.ports.chat import Ask, Reply, Token, Trouble, Usage
+from calibrant.ports.chat import NO_USAGE, Ask, Reply, Token, Trouble, Usage
 
 MAX_TOKENS = "max_tokens"
 """What nearly all servers call the most tokens of a reply."""
@@ -65,7 +65,6 @@ class _Completion(msgspec.Struct):
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(_Completion).decode
-_NO_USAGE = Usage()
 
 
 class Asker:
@@ -145,7 +144,7 @@ def reply_of(body: bytes, status: int = 200) -> Reply:
 
 def _usage(told: _Usage | None) -> Usage:
     if told is None:
-        return _NO_USAGE
+        return NO_USAGE
     details = told.prompt_tokens_details
     return Usage(
         prompt=max(told.prompt_tokens or 0, 0),

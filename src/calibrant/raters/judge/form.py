@@ -60,7 +60,7 @@ def review_of(found: Rated) -> str:
 
 def measured(asked: Sequence[Asked], unverified: int = 0) -> dict[str, int | float]:
     """What a rating took, in numbers."""
-    usages = [one.reply.usage for one in asked if one.reply is not None]
+    usages = [one.usage for one in asked]
     counts = {
         "calls": len(asked),
         "kept": sum(one.kept for one in asked),

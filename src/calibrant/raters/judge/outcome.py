@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calibrant.ports.chat import Form, Reply
+from calibrant.ports.chat import NO_USAGE, Form, Reply, Usage
 from calibrant.raters.judge.judge import Call
 from calibrant.raters.judge.reading import Reading
 
@@ -19,7 +19,7 @@ class Asked:
     call: Call
     reading: Reading | None
     reply: Reply | None
-    """The last one, read or not."""
+    """The one that was read, or else the last."""
     why: str | None
     """Class of what went wrong, where nothing was read."""
     detail: str = ""
@@ -27,8 +27,15 @@ class Asked:
     seconds: float = 0.0
     form: Form = "json_schema"
     """How strictly the server was told what a reply must look like, in the end."""
+    others: Usage = NO_USAGE
+    """Tokens of replies that were paid for too, and are not the one above."""
     kept: bool = False
     """Whether the reply came from a log and was not paid for again."""
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all replies to the call."""
+        return self.others if self.reply is None else self.others + self.reply.usage
 
     @property
     def outage(self) -> bool:

@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import pairwise
 
 from calibrant.core.errors import SourceError
-from calibrant.ports.chat import Ask, Usage
+from calibrant.ports.chat import NO_USAGE, Ask, Usage
 
 SIGNS_A_TOKEN = 4
 """Characters that are taken for one token, before a server has counted; an estimate."""
@@ -175,12 +175,7 @@ class Spending:
 
     def add(self, model: str, usage: Usage) -> None:
         """Count one call in."""
-        so_far = self.usage.get(model, Usage())
-        self.usage[model] = Usage(
-            prompt=so_far.prompt + usage.prompt,
-            cached=so_far.cached + usage.cached,
-            completion=so_far.completion + usage.completion,
-        )
+        self.usage[model] = self.usage.get(model, NO_USAGE) + usage
 
     @property
     def unpriced(self) -> tuple[str, ...]:
