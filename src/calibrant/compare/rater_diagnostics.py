@@ -141,7 +141,7 @@ class Look:
         form: str | None = None, p: float | None = None, least: int = FEWEST,
     ) -> Diagnostic:  # fmt: skip
         if effect.items < least:
-            return self._none(rater, kind, f"{effect.items} items; it needs {least}", criterion)
+            return self._none(rater, kind, f"fewer than {least} items", criterion)
         if effect.error <= 0:
             return self._none(rater, kind, "the answers do not vary", criterion)
         if p is None:
@@ -285,8 +285,7 @@ class Look:
         for rater in range(len(spent)):
             times = spent[rater][~np.isnan(spent[rater])]
             if len(times) < FEWEST:
-                why = f"{len(times)} durations; it needs {FEWEST}"
-                out.append(self._none(rater, "speeding", why))
+                out.append(self._none(rater, "speeding", f"fewer than {FEWEST} durations"))
                 continue
             out.append(self._fast(rater, int((times < FAST * usual).sum()), len(times)))
         return out
