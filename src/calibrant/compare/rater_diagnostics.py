@@ -62,7 +62,7 @@ class Rule(NamedTuple):
 
 RULES: dict[Kind, Rule] = {
     "severity": Rule(0.03, 0.3),
-    "severity on a criterion": Rule(0.03, 0.5),
+    "severity on a criterion": Rule(0.03, 0.3),
     "halo": Rule(0.06, 0.1, "above"),
     "identical rows": Rule(0.02, 0.05, "above"),
     "central tendency": Rule(0.05, 0.15),
