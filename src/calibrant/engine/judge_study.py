@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from calibrant.core.acceptance import MAX_TEXT
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import Key
 from calibrant.engine.jobs import Done, Job, Seat
@@ -89,7 +90,7 @@ class StudyWork:
         form = dict(judge_form(done.job.seat.judge, done.job.item, done.asked))
         why = self.review(done)
         if why:
-            form["review"] = "; ".join(filter(None, (form.get("review"), why)))
+            form["review"] = "; ".join(filter(None, (form.get("review"), why)))[:MAX_TEXT]
         return form
 
     def _hand_in(self) -> None:

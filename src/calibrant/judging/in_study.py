@@ -16,6 +16,7 @@ from calibrant.engine.judge_study import StudyWork
 from calibrant.judging.asking import PEOPLE, Asking
 from calibrant.judging.running import asker, log_of, run_closing
 from calibrant.judging.seats import Bench
+from calibrant.raters.checks.run import Checker
 from calibrant.raters.judge.card import KIND
 from calibrant.raters.judge.cascade import escalation
 from calibrant.raters.judge.rated import rated
@@ -107,7 +108,7 @@ def judge_study(
             for member in _taking_part(judge, found)
         ]
         on_ready(bench.servers)
-        work = _rate_all(todo, asker(asking, log, tally), _reviewer(asking), found)
+        work = _rate_all(todo, asker(asking, log, tally), reviewer(asking), found)
         run_closing(work, bench, tally)
     found.stopped = tally.stop
     return found
@@ -121,15 +122,20 @@ def _taking_part(judge: _StudyJudge, found: StudyJudged) -> list[Member]:
     return members
 
 
-def _reviewer(asking: Asking) -> Callable[[Done], str]:
+def reviewer(asking: Asking) -> Callable[[Done], str]:
     """Why people should look at an item, where doubtful ones are to go to them."""
     if asking.escalate_to is None:
         return lambda done: ""
+    checkers: dict[str, Checker] = {}
 
     def review(done: Done) -> str:
         judge, item = done.job.seat.judge, done.job.item
         mine = rated(judge.rubric, judge.card, item, done.job.sample, done.asked)
-        reasons = escalation(judge.rubric, item, [mine], asking.rules)
+        rubric = judge.rubric
+        if rubric.hash not in checkers:
+            checkers[rubric.hash] = Checker(rubric.item_type, rubric)
+        signals = checkers[rubric.hash].signals(item)
+        reasons = escalation(rubric, item, [mine], asking.rules, signals=signals)
         return "; ".join(map(str, reasons))
 
     return review
