@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,13 @@ from click.testing import CliRunner, Result
 from tests.cli.study_cli import Desk, plan_record
 from tests.judge.stub_server import Running, serving
 
+import calibrant
+from calibrant.cli.judge_show import figures
 from calibrant.cli.main import cli
 from calibrant.core.errors import CalibrantError, SourceError
+from calibrant.engine.jobs import Tally
+from calibrant.ports.chat import Usage
+from calibrant.raters.judge.prices import Price
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUBRICS = ("coaching-conversation", "smart-action-plan", "ai-response")
@@ -235,6 +241,62 @@ def test_without_a_server_nothing_is_sent() -> None:
     result = run(CHATS, "-r", RUBRICS[0], "--model", "m", "-o", "r.jsonl")
     assert isinstance(result.exception, SourceError)
     assert "--base-url" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--local", PLANS), "items.jsonl: a model in this process is a .gguf file"),
+        (("--model", "a@127.0.0.1:8080"), "127.0.0.1:8080 is no URL"),
+        (("--model", "a@other.example/v1"), "other.example/v1 is no URL"),
+        (("--model", "a", "--price", "b=1/2"), "a price for 'b', but what is asked is a"),
+        (("--model", "a", "--escalate-to", "a"), "a judges already"),
+        (("--model", "a", "-o", "nowhere/r.jsonl"), "there is no folder nowhere"),
+    ],
+)
+def test_a_slip_never_sends_items_where_nobody_meant(words: tuple[object, ...], why: str) -> None:
+    with serving() as stub:
+        found = run(PLANS, "-r", RUBRICS[1], *words, CALIBRANT_BASE_URL=stub.base_url)
+        assert isinstance(found.exception, SourceError) and why in str(found.exception)
+        assert not stub.counts()["sent"]
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ({}, "no judge is named"),
+        ({"model": "a", "way": "criteria"}, "there is no way 'criteria'"),
+        ({"model": "a", "concurrency": 0}, "concurrency is more than 0"),
+        ({"local": "items.jsonl"}, "is a .gguf file"),
+    ],
+)
+def test_python_is_told_the_same(named: dict[str, Any], why: str) -> None:
+    with pytest.raises(SourceError, match=why):
+        calibrant.judge(PLANS, RUBRICS[1], out="r.jsonl", base_url="http://127.0.0.1:1", **named)
+
+
+def test_the_end_tells_what_was_done_and_where_it_is() -> None:
+    one = Path("one.jsonl")
+    one.write_text(PLANS.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    more = ("--samples", 2, "--policy", "majority", "--escalate-to", "people", "-o", "r.jsonl")
+    with serving() as stub:
+        command = ("-r", RUBRICS[1], *asks(stub, *more), "--format", "text")
+        first, again, fewer = run(PLANS, *command), run(PLANS, *command), run(one, *command)
+    for name in ("r.jsonl", "r.panel.jsonl", "r.escalated.jsonl"):
+        assert f"wrote {name}\n" in first.stderr and Path(name).is_file()
+    assert f"Next: calibrant score r.jsonl -r {RUBRICS[1]}\n" in first.stderr
+    assert "nothing was asked" not in first.stdout and "nothing was asked" in again.stdout
+    assert "1 item ·" in fewer.stdout and "items that are not in this file" in fewer.stderr
+
+
+def test_figures_fit_the_line() -> None:
+    tally = Tally(total=20_000, done=10_000, kept=500)
+    tally.errors.update(server_error=1248, connection=322, rate_limited=11)
+    tally.paid("a", Usage(prompt=123_456_789, completion=4_567_890))
+    prices = {"a": Price(Decimal("0.15"), Decimal("0.6"))}
+    whole, short = figures(tally, prices, 60.0), figures(tally, prices, 60.0, width=63)
+    assert "tokens" in whole and "server_error 1,248" in whole
+    assert len(short) <= 63 and "1,581 errors" in short and short.endswith("63 s left")
 
 
 def test_a_file_of_somebody_else_is_never_written_over() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,12 +22,15 @@ from calibrant.cli.terminal import show_json, visible, wants_json
 if TYPE_CHECKING:
     from calibrant.core.errors import Fault
     from calibrant.engine.jobs import Tally
+    from calibrant.engine.judge_summary import JudgeSummary
     from calibrant.judging.asking import Asking
     from calibrant.raters.judge.prices import Price
     from calibrant.settings import Server
 
 REDRAW = 0.2
 """Seconds from one look at the figures to the next."""
+SILENT = 5.0
+"""Seconds without any answer after which that is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ def over_file(
     )
     if dry_run:
         found = dry(source, asking)
-        show_json(found.to_dict()) if wants_json(style) else show_dry_run(found)
+        show_json(found.to_dict()) if wants_json(style) else show_dry_run(found, asking.escalate_to)
         return
     target = out or Path(f"{named.items.stem}.ratings.jsonl")
     tally = Tally()
@@ -67,10 +72,24 @@ def over_file(
     if wants_json(style):
         show_json({**summary.to_dict(), "run": tallied(tally), "out": str(target)})
     else:
-        show(summary, tally)
+        show(summary, tally, replayed=asking.replay is not None)
         if not summary.stopped:
-            click.echo(f"wrote {target}", err=True)
+            _tell_files(summary, target, named.rubric)
     _leave(tally, incomplete=bool(summary.incomplete))
+
+
+def _tell_files(summary: JudgeSummary, out: Path, rubric: str) -> None:
+    from calibrant.formats.judge_ratings import panel_path
+    from calibrant.judging.over_file import escalated_path
+
+    written = [out]
+    if summary.panel is not None and summary.panel["rater"] is not None:
+        written.append(panel_path(out))
+    if summary.cascade is not None:
+        written.append(escalated_path(out))
+    for path in written:
+        click.echo(f"wrote {path}", err=True)
+    click.echo(f"Next: calibrant score {shlex.quote(str(out))} -r {shlex.quote(rubric)}", err=True)
 
 
 def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str) -> None:
@@ -92,7 +111,13 @@ def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str
     lines = [
         f"{one} has joined: it rates in rounds that are planned from now on" for one in found.joined
     ]
-    lines += [f"{rater}: {count(many, 'item')} rated" for rater, many in found.rated.items()]
+    lines += [
+        f"{rater}: {count(many, 'item')} rated"
+        if many
+        else f"{rater}: nothing to rate, as no open round has work left for it"
+        for rater, many in found.rated.items()
+        if many or rater not in (*found.joined, *found.unreached)
+    ]
     lines += [
         f"{rater}: {count(many, 'item')} stay open, as the server could not be asked; the same "
         "command goes on with them"
@@ -150,8 +175,12 @@ def _watched(tally: Tally, prices: Mapping[str, Price]) -> Iterator[None]:
         with live(tally, prices) as update:
 
             def redraw() -> None:
+                began, warned = time.monotonic(), False
                 while not ended.wait(REDRAW):
                     update()
+                    if not warned and time.monotonic() - began > SILENT and _unheard(tally):
+                        warned = True
+                        click.secho(_no_answer(tally), err=True, fg="yellow")
 
             drawing = threading.Thread(target=redraw, daemon=True)
             drawing.start()
@@ -162,6 +191,19 @@ def _watched(tally: Tally, prices: Mapping[str, Price]) -> Iterator[None]:
                 drawing.join()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _unheard(tally: Tally) -> bool:
+    """Whether calls went wrong, and none was answered."""
+    return bool(tally.errors) and tally.done == tally.kept and not tally.usage
+
+
+def _no_answer(tally: Tally) -> str:
+    why = ", ".join(f"{name} {times:,}" for name, times in tally.errors.most_common(3))
+    return (
+        f"note: no call was answered yet ({why}): is the server up, and its address right? "
+        "It is asked on; Ctrl-C stops."
+    )
 
 
 @contextmanager

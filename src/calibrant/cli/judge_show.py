@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calibrant.cli.study_call import count
 from calibrant.cli.terminal import console, table, visible
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Told = Callable[[], None]
 MOST_ROWS = 20
+BAR = 8
+"""Signs of the bar; figures take the rest of the line."""
 
 
 @contextmanager
@@ -31,36 +34,46 @@ def live(tally: Tally, prices: Mapping[str, Price]) -> Iterator[Told]:
         return
     from rich.progress import BarColumn, Progress, TextColumn
 
-    began = time.monotonic()
-    columns = (TextColumn("judging"), BarColumn(bar_width=20), TextColumn("{task.fields[told]}"))
-    with Progress(*columns, console=console(stderr=True), transient=True) as drawn:
+    began, screen = time.monotonic(), console(stderr=True)
+    columns = (TextColumn("judging"), BarColumn(bar_width=BAR), TextColumn("{task.fields[told]}"))
+    with Progress(*columns, console=screen, transient=True) as drawn:
         task = drawn.add_task("judging", total=tally.total or None, told="")
 
         def update() -> None:
             seconds = time.monotonic() - began
-            told = figures(tally, prices, seconds)
+            told = figures(tally, prices, seconds, width=screen.width - BAR - len("judging  "))
             drawn.update(task, total=tally.total or None, completed=tally.done, told=told)
 
         yield update
 
 
-def figures(tally: Tally, prices: Mapping[str, Price], seconds: float) -> str:
-    """Calls, rate, errors, tokens, spend and time left, as one line."""
+def figures(
+    tally: Tally, prices: Mapping[str, Price], seconds: float, width: int | None = None
+) -> str:
+    """Calls, rate, errors, tokens, spend and time left, as one line.
+
+    Where there is no room for all of them, tokens go first, then the rate, what was answered
+    before, and at last what went wrong in each way.
+    """
     from calibrant.raters.judge.prices import Spending, money
 
     asked = tally.done - tally.kept
     rate = asked / seconds if seconds > 0 else 0.0
     parts = [f"{tally.done:,} of {tally.total:,} calls" if tally.total else f"{tally.done:,} calls"]
+    before = f"{tally.kept:,} answered before"
     if tally.kept:
-        parts.append(f"{tally.kept:,} answered before")
-    parts.append(f"{rate:,.1f} a second")
-    if tally.errors:
-        parts.append(", ".join(f"{why} {count:,}" for why, count in tally.errors.most_common(3)))
+        parts.append(before)
+    speed = f"{rate:,.1f} a second"
+    parts.append(speed)
+    wrong = ", ".join(f"{why} {times:,}" for why, times in tally.errors.most_common(3))
+    if wrong:
+        parts.append(wrong)
     spending = Spending(dict(prices))
     for model, usage in tally.usage.items():
         spending.add(model, usage)
     tokens = sum(one.prompt + one.completion for one in tally.usage.values())
-    parts.append(f"{tokens:,} tokens")
+    taken = f"{tokens:,} tokens"
+    parts.append(taken)
     if spending.total is not None:
         parts.append(f"{money(spending.total)} spent")
     left = tally.total - tally.done
@@ -68,6 +81,11 @@ def figures(tally: Tally, prices: Mapping[str, Price], seconds: float) -> str:
         parts.append(f"{duration(left / rate)} left")
     if tally.stop:
         parts.append("stopping")
+    shorter = {taken: "", speed: "", before: "", wrong: f"{tally.errors.total():,} errors"}
+    for one, instead in shorter.items():
+        if width is not None and len(" · ".join(parts)) > width:
+            parts = [instead if part == one else part for part in parts]
+            parts = [part for part in parts if part]
     return " · ".join(parts)
 
 
@@ -81,21 +99,22 @@ def duration(seconds: float) -> str:
 # -- at the end
 
 
-def show(summary: JudgeSummary, tally: Tally) -> None:
+def show(summary: JudgeSummary, tally: Tally, *, replayed: bool = False) -> None:
     """All that a run came to."""
     screen = console()
-    for name, count in summary.judges.items():
-        screen.print(table(("", visible(name)), _judge_rows(count, summary)))
+    for name, one in summary.judges.items():
+        screen.print(table(("", visible(name)), _judge_rows(one, summary)))
     if summary.panel is not None:
         screen.print(table(("panel", ""), _panel_rows(summary.panel)))
-        _show_disagreements(summary.panel["first_disagreements"])
+        _show_disagreements(summary.panel["first_disagreements"], summary.panel["disagreements"])
     for rater, criteria in summary.stability.items():
         _show_stability(rater, criteria)
     if summary.cascade is not None:
         screen.print(table(("goes on", ""), _cascade_rows(summary.cascade)))
-    for line in ends(summary, tally):
+    for line in ends(summary, tally, replayed=replayed):
         screen.print(visible(line), style="bold")
-    for note in dict.fromkeys(summary.warnings):
+    lacks = [f"the server of {model} does not know {what}" for model, what in tally.steps]
+    for note in dict.fromkeys((*summary.warnings, *lacks)):
         click.secho(visible(f"note: {note}"), err=True, fg="yellow")
 
 
@@ -138,7 +157,7 @@ def _panel_rows(panel: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "disagreements", f"{panel['disagreements']:,}, {panel['on_gates']:,} on gates"
 
 
-def _show_disagreements(found: list[dict[str, Any]]) -> None:
+def _show_disagreements(found: list[dict[str, Any]], total: int) -> None:
     rows = [
         (
             one["item"],
@@ -150,6 +169,8 @@ def _show_disagreements(found: list[dict[str, Any]]) -> None:
     ]
     if rows:
         console().print(table(("item", "criterion", "votes", "panel"), rows))
+    if total > len(rows):
+        console().print(f"and {total - len(rows):,} more disagreements")
 
 
 def _show_stability(rater: str, criteria: Mapping[str, Mapping[str, Any]]) -> None:
@@ -177,22 +198,37 @@ def _cascade_rows(cascade: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
         from calibrant.raters.judge.prices import money
 
-        part = cascade["saved_share"]
+        saved, part = Decimal(cascade["saved"]), cascade["saved_share"]
+        if saved < 0:
+            yield "saved", f"nothing: {money(-saved)} more than asking the stronger judge alone"
+            return
         told = "" if part is None else f" ({part:.0%} of asking the stronger judge alone)"
-        yield "saved", f"{money(Decimal(cascade['saved']))}{told}"
+        yield "saved", f"{money(saved)}{told}"
 
 
-def ends(summary: JudgeSummary, tally: Tally) -> Iterator[str]:
+def ends(summary: JudgeSummary, tally: Tally, *, replayed: bool = False) -> Iterator[str]:
     """The last lines."""
-    parts = [f"{summary.items:,} items"]
-    if tally.kept:
+    parts = [count(summary.items, "item")]
+    if replayed:
+        parts.append("read from the log")
+    elif tally.kept:
         parts.append(f"{tally.kept:,} calls answered before")
+    elif not tally.known and not summary.stopped:
+        parts.append("nothing was asked, as all was answered before")
     if tally.lost:
-        parts.append(f"{len(tally.lost):,} were under way when an earlier run was killed")
-    parts.append(f"{summary.incomplete:,} incomplete" if summary.incomplete else "all complete")
+        parts.append(f"{count(len(tally.lost), 'call')} under way when an earlier run ended")
+    if summary.incomplete:
+        parts.append(f"{summary.incomplete:,} incomplete")
+    elif summary.stopped:
+        ratings = sum(one.ratings for one in summary.judges.values())
+        parts.append(f"{count(tally.done, 'call')} and {count(ratings, 'rating')} so far")
+    else:
+        parts.append("all complete")
     yield " · ".join(parts)
     if summary.stopped:
         yield "Stopped: the same command goes on, and pays for nothing that was answered."
+    elif summary.incomplete and replayed:
+        yield "What is not recorded was not asked by this judge about these items."
     elif summary.incomplete:
         yield "The same command asks again for what is lacking, and for nothing else."
 
@@ -200,7 +236,7 @@ def ends(summary: JudgeSummary, tally: Tally) -> Iterator[str]:
 # -- before, and beside
 
 
-def show_dry_run(found: DryRun) -> None:
+def show_dry_run(found: DryRun, goes_on_to: str | None = None) -> None:
     """A whole prompt, then what a run would take."""
     from calibrant.raters.judge.prices import money
 
@@ -224,10 +260,15 @@ def show_dry_run(found: DryRun) -> None:
             )
         )
     header = ("judge", "calls", "tokens in", "uncached", "tokens out", "cost", "at most")
-    screen.print(table(header, rows))
+    drawn = table(header, rows)
+    for at, column in enumerate(drawn.columns):  # names may be broken, numbers never
+        column.no_wrap, column.overflow = at > 0, "fold"
+    screen.print(drawn)
     screen.print(
-        f"{found.items:,} items · nothing was sent · tokens are estimates, 4 characters each"
+        f"{count(found.items, 'item')} · nothing was sent · tokens are estimates, 4 characters each"
     )
+    if goes_on_to is not None:
+        screen.print(f"not counted: doubtful items that go on to {visible(goes_on_to)}")
 
 
 def show_withstood(found: Withstood) -> None:

@@ -397,10 +397,13 @@ class _Loop:
     def _turned_away(self, bench: Bench, trouble: Trouble) -> None:
         bench.turned_away += 1
         if bench.turned_away >= ENOUGH:
-            told = f": {trouble.detail}" if trouble.detail else ""
+            status, told = f"status {trouble.status}", trouble.detail
+            if not told.startswith(status):
+                told = f"{status}: {told}" if told else status
             raise ChatError(
-                f"{bench.model}: the server turns every call away (status {trouble.status}){told}; "
-                "is the key right, and the name of the model?"
+                f"{bench.model}: the server turns every call away: {told}; is the key right "
+                "(CALIBRANT_API_KEY, and for a further server CALIBRANT_API_KEY_ with its host), "
+                "the address, and the name of the model?"
             )
 
     def _again(self, turn: Turn, *, at_once: bool = False) -> None:

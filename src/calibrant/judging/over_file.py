@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from calibrant.core.errors import Fault
+from calibrant.core.errors import Fault, SourceError
 from calibrant.core.rubric import Rubric
 from calibrant.engine.jobs import Tally
 from calibrant.engine.judge_run import Cascade, JudgeRun, Source
@@ -14,7 +14,7 @@ from calibrant.engine.judge_summary import JudgeSummary, summed_up
 from calibrant.formats.judge_ratings import RatingsFile, panel_path, write_ratings
 from calibrant.formats.rubric_file import load_rubric
 from calibrant.judging.asking import PEOPLE, Asking
-from calibrant.judging.running import asker, log_of, run_closing
+from calibrant.judging.running import asker, in_a_folder, log_of, run_closing
 from calibrant.judging.seats import Bench
 from calibrant.raters.judge.panel import policy_of
 from calibrant.settings import Server, Settings
@@ -40,6 +40,7 @@ def judge_file(
     """
     tally = tally or Tally()
     prices = asking.stated_prices
+    in_a_folder(out)
     with log_of(asking, calls_of(out)) as log:
         bench = Bench(asking, log.key, Settings.here())
         run = _run_of(bench, source, asking)
@@ -51,6 +52,10 @@ def judge_file(
             run_closing(run.run(asker(asking, log, tally), ratings, tally), bench, tally)
             found = summed_up(run, survey, ratings, prices)
             found.stopped = tally.stop
+            if any(one.ratings > survey.items * asking.samples for one in found.judges.values()):
+                found.warnings.append(
+                    f"{out} also holds ratings of items that are not in this file"
+                )
             if not tally.stop:
                 ratings.finish()
                 _write_beside(run, ratings, out)
@@ -58,14 +63,16 @@ def judge_file(
 
 
 def _run_of(bench: Bench, source: Source, asking: Asking) -> JudgeRun:
-    cascade = None
+    cascade, seats = None, bench.seats(source.rubric)
     if asking.escalate_to is not None:
         people = asking.escalate_to == PEOPLE
         stronger = None if people else bench.seat(source.rubric, asking.escalate_to)
+        if stronger is not None and stronger.judge.card in [one.judge.card for one in seats]:
+            raise SourceError(f"{asking.escalate_to} judges already: doubtful items go to another")
         cascade = Cascade(rules=asking.rules, stronger=stronger)
     return JudgeRun(
         source,
-        bench.seats(source.rubric),
+        seats,
         samples=asking.samples,
         policy=policy_of(source.rubric, asking.policy),
         cascade=cascade,

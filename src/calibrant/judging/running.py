@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from pathlib import Path
 from typing import Any, TypeVar
 
+from calibrant.core.errors import SourceError
 from calibrant.engine.jobs import Done, Job, Tally
 from calibrant.engine.judging import judged
 from calibrant.formats.call_log import CallLog
@@ -23,7 +24,15 @@ def log_of(asking: Asking, usual: Path) -> CallLog:
     """The log that calls are kept in, or the one that is read instead of asking."""
     if asking.replay is not None:
         return CallLog.open(asking.replay, readonly=True)
-    return CallLog.open(asking.calls or usual)
+    path = asking.calls or usual
+    in_a_folder(path)
+    return CallLog.open(path)
+
+
+def in_a_folder(path: Path) -> None:
+    """Raise ``SourceError`` where a file is to be written to a folder that is not there."""
+    if not path.parent.is_dir():
+        raise SourceError(f"{path}: there is no folder {path.parent}")
 
 
 def asker(

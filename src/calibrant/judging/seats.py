@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from calibrant.core.errors import SourceError
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.engine.jobs import Seat
-from calibrant.judging.asking import Asking
+from calibrant.judging.asking import Asking, is_file
 from calibrant.ports.chat import Chat
 from calibrant.raters.chat.nobody import Nobody
 from calibrant.raters.judge.card import Parameters
@@ -21,6 +22,8 @@ from calibrant.raters.judge.questions import Question
 from calibrant.settings import Server, Settings
 
 Asks: TypeAlias = Callable[[Item], Sequence[Question]]
+_PLACE = re.compile(r"@([\w.-]+:\d{1,5}(?:/.*)?|[^@]*/v1/?)$", re.ASCII)
+"""What looks like a server without http: taken for a part of the name, another would be asked."""
 LOCAL_TIMEOUT = 900.0
 """Seconds that a model in this process has at least: small machines read slowly."""
 
@@ -45,7 +48,7 @@ class Bench:
 
     def seat(self, rubric: Rubric, named: str, asks: Asks | None = None) -> Seat:
         """One judge: a model of a server, or a file."""
-        if named.endswith(".gguf"):
+        if is_file(named):
             model = f"{Path(named).stem}@{_fingerprint(Path(named))}"
             parameters = replace(self.asking.parameters, seed=0)
             judge = self._judge(rubric, model, parameters, asks)
@@ -98,7 +101,10 @@ def _model_at(named: str) -> tuple[str, str | None]:
         if found and name:
             return name, f"{sign[1:]}{rest}"
     if not named.strip():
-        raise SourceError("a model has a name")
+        raise SourceError("a model has no name: say --model NAME or NAME@URL")
+    place = _PLACE.search(named)
+    if place:
+        raise SourceError(f"{named}: {place[1]} is no URL; begin it with http:// or https://")
     return named.strip(), None
 
 
