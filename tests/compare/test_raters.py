@@ -192,6 +192,12 @@ def test_speeding_needs_durations_and_names_the_fast() -> None:
     assert [(one.rater, one.kind) for one in found.findings] == [("rater 3", "speeding")]
     assert found.find("rater 3", "speeding").estimate.value == 1
     assert report(frame).find("rater 3", "speeding").estimate.undefined == "no durations"
+    few = (pl.col("rater") == "rater 3") & (pl.col("position") <= 15)
+    some = report(frame.with_columns(duration=pl.when(few).then(2).otherwise(30)))
+    estimate = some.find("rater 3", "speeding").estimate
+    assert estimate.value == 0.25
+    # Clopper and Pearson, 15 of 60
+    assert estimate.interval == pytest.approx((0.1472, 0.3788), abs=1e-3)
 
 
 def test_repeats_are_compared_and_do_not_count_twice() -> None:

@@ -292,10 +292,10 @@ class Look:
 
     def _fast(self, rater: int, fast: int, items: int) -> Diagnostic:
         name = self.table.raters[rater]
-        low = 0.0 if fast == 0 else float(1 - bdtri(items - fast, items, 0.975))
-        high = 1.0 if fast == items else float(1 - bdtri(items - fast - 1, items, 0.025))
+        low = 0.0 if fast == 0 else float(bdtri(fast - 1, items, 0.975))
+        high = 1.0 if fast == items else float(bdtri(fast, items, 0.025))
         estimate = Estimate(
-            coefficient="speeding", value=fast / items, interval=(min(low, high), max(low, high)),
+            coefficient="speeding", value=fast / items, interval=(low, high),
             method="binomial", n_items=items, raters=(name,),
         )  # fmt: skip
         p = 1.0 if fast == 0 else float(bdtrc(fast - 1, items, FAST_SHARE))
