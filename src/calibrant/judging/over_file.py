@@ -13,8 +13,9 @@ from calibrant.engine.judge_run import Cascade, JudgeRun, Source
 from calibrant.engine.judge_summary import JudgeSummary, summed_up
 from calibrant.formats.judge_ratings import RatingsFile, panel_path, write_ratings
 from calibrant.formats.rubric_file import load_rubric
+from calibrant.formats.writers import check_output
 from calibrant.judging.asking import PEOPLE, Asking
-from calibrant.judging.running import asker, in_a_folder, log_of, run_closing
+from calibrant.judging.running import asker, log_of, run_closing
 from calibrant.judging.seats import Bench
 from calibrant.raters.judge.panel import policy_of
 from calibrant.settings import Server, Settings
@@ -40,7 +41,7 @@ def judge_file(
     """
     tally = tally or Tally()
     prices = asking.stated_prices
-    in_a_folder(out)
+    check_output(out, source.path)
     with log_of(asking, calls_of(out)) as log:
         bench = Bench(asking, log.key, Settings.here())
         run = _run_of(bench, source, asking)
