@@ -133,6 +133,19 @@ def test_red_flags_of_judges_count_in_scores(tmp_path: Path, plans: Rubric) -> N
     assert plain["flags"] == [] and plain["verdict"] != "failed"
 
 
+def test_without_word_of_red_flags_no_answer_counts(tmp_path: Path, plans: Rubric) -> None:
+    """A flag would overrule all answers: an outage there must not look like a good item."""
+    judge = judge_of(plans)
+    deaf = record(judge, PLAN, flags_fail=True)
+    write_ratings(tmp_path / "out.jsonl", [deaf])
+    (scored,) = run("score", tmp_path / "out.jsonl", "-r", "smart-action-plan")
+    assert (scored["status"], scored["verdict"]) == ("incomplete", "undecided")
+    assert scored["mean"] is None
+    again = Rated.of_record(deaf)
+    assert again.answers == Rated.of_record(record(judge, PLAN)).answers, "they are kept"
+    assert again.flags_unknown and not again.whole
+
+
 def test_a_panel_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
     ratings = [
         rating(COACHING, {"CQ1": one}, model=f"m{at}") for at, one in enumerate(["YES", "NO", "NO"])

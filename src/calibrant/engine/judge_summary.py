@@ -51,6 +51,7 @@ class JudgeCount:
         told = record["metadata"]
         self.ratings += 1
         self.answers += sum(answer != ERROR for answer in record["answers"].values())
+        self.answers += len(told.get("withheld", ()))
         self.abstained.update(counted(told.get("abstained", {}).values()))
         if told.get("flags_unknown"):
             self.abstained.update(counted([told["flags_unknown"]]))

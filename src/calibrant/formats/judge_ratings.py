@@ -19,8 +19,10 @@ from typing import Any, BinaryIO, Self, TypeAlias
 
 import msgspec
 
+from calibrant.core.answer import ERROR
 from calibrant.core.errors import SourceError
 from calibrant.core.item import Item
+from calibrant.core.rubric import Rubric
 from calibrant.formats.signals import partial_of
 from calibrant.formats.writers import LINE_SUFFIXES, check_output, replacing
 from calibrant.ports.chat import Usage
@@ -44,7 +46,7 @@ def rating_record(
     """A judge's rating as a line; ``words`` keeps the raw replies in it."""
     found = rated(judge.rubric, judge.card, item, sample, asked)
     shown = judge.card.facts
-    record = _record(found, judge.card.rubric, judge.card.rubric_hash)
+    record = _record(found, judge.rubric)
     record["metadata"] |= {
         "model": judge.model,
         "shown": [] if shown is None else [shown],
@@ -56,7 +58,7 @@ def rating_record(
 def panel_record(found: PanelRating) -> Record:
     """A panel's rating as a line, with who said what."""
     panel = found.panel
-    record = _record(found.rated, panel.rubric.name, panel.rubric.hash)
+    record = _record(found.rated, panel.rubric)
     record["metadata"] |= {
         "policy": panel.policy,
         "members": [one.to_dict() for one in panel.members],
@@ -70,15 +72,16 @@ def panel_record(found: PanelRating) -> Record:
     return record
 
 
-def _record(found: Rated, rubric: str, rubric_hash: str) -> Record:
+def _record(found: Rated, rubric: Rubric) -> Record:
     """What ratings of judges and of panels have in common; empty fields are left out."""
+    withheld = _withheld(found, rubric)
     record: Record = {
         "item": found.item,
         "rater": found.rater,
         "kind": KIND,
         "occasion": str(found.sample),
-        "rubric": rubric,
-        "answers": dict(found.answers),
+        "rubric": rubric.name,
+        "answers": {**found.answers, **dict.fromkeys(withheld, ERROR)},
     }
     beside = {
         "flags": [{"flag": one.flag, "evidence": _quotes(one.evidence)} for one in found.flags],
@@ -93,18 +96,29 @@ def _record(found: Rated, rubric: str, rubric_hash: str) -> Record:
         "by_code": list(found.by_code),
         "doubtful_flags": dict(found.doubtful),
         "flags_unknown": found.flags_unknown,
+        "withheld": withheld,
     }
     return {
         **record,
         **{name: value for name, value in beside.items() if value},
         "metadata": {
             "content": found.content,
-            "rubric_hash": rubric_hash,
+            "rubric_hash": rubric.hash,
             "card": found.card,
             **{name: value for name, value in told.items() if value},
             "unverified": found.unverified,
         },
     }
+
+
+def _withheld(found: Rated, rubric: Rubric) -> dict[str, str]:
+    """Answers that nobody may count yet: red flags are not known that would overrule them."""
+    if not found.flags_unknown:
+        return {}
+    if all(flag.effect == "indicate" for flag in rubric.red_flags or ()):
+        return {}
+    left = {name for name, answer in found.answers.items() if answer == ERROR} | {*found.by_code}
+    return {name: answer for name, answer in found.answers.items() if name not in left}
 
 
 def _quotes(quotes: Iterable[Quote]) -> list[dict[str, Any]]:

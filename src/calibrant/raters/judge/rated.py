@@ -73,7 +73,7 @@ class Rated:
             rater=record["rater"],
             card=told["card"],
             sample=int(record["occasion"]),
-            answers=record["answers"],
+            answers={**record["answers"], **told.get("withheld", {})},
             abstained=told.get("abstained", {}),
             by_code=tuple(told.get("by_code", ())),
             notes=record.get("notes", {}),
