@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations_with_replacement
 
 import pytest
 from hypothesis import given
@@ -68,12 +69,25 @@ def test_a_tie_is_no_answer_with_a_reason() -> None:
 
 
 def test_an_error_takes_no_part_and_is_not_counted() -> None:
-    found = judged(said("NO", None, None))
-    assert found.rated.answers["CQ1"] == "NO" and found.counts["CQ1"] == 1
+    found = judged(said("NO", "NO", None))
+    assert found.rated.answers["CQ1"] == "NO" and found.counts["CQ1"] == 2
     assert found.counts["CQ2"] == 3
     nobody = judged(said(None, None))
     assert nobody.rated.abstained == {"CQ1": "no member of the panel has an answer"}
     assert nobody.counts["CQ1"] == 0
+
+
+def test_votes_that_are_lacking_and_could_change_the_answer_leave_none() -> None:
+    """An outage of some is no verdict of the others."""
+    few = judged(said("YES", None, None))
+    assert few.rated.abstained == {"CQ1": "majority of YES ×1 is no answer without 2 more"}
+    assert few.counts["CQ1"] == 1
+    assert judged(said("YES", "YES", None), "strictest").rated.answers["CQ1"] == "ERROR"
+    assert judged(said("NO", "YES", None), "strictest").rated.answers["CQ1"] == "NO"
+    numbers = said("4", "4", None, rubric=PLANS, name="realism")
+    assert judged(numbers, "median", PLANS).rated.answers["realism"] == "4"
+    numbers = said("2", "4", None, rubric=PLANS, name="realism")
+    assert judged(numbers, "median", PLANS).rated.answers["realism"] == "ERROR"
 
 
 def test_the_strictest_and_the_median() -> None:
@@ -99,7 +113,13 @@ def test_a_panel_says_what_the_core_says_in_any_order(
     ratings = said(*answers, name="CQ9")
     found = judged(ratings, policy)
     criterion = COACHING.criterion("CQ9")
-    expected = combined(COACHING, criterion, [one or "ERROR" for one in answers], policy)
+    voted_for = [one for one in answers if one is not None]
+    lacking = len(answers) - len(voted_for)
+    possible = {
+        combined(COACHING, criterion, [*voted_for, *others], policy)
+        for others in combinations_with_replacement(["YES", "NO", "NA"], lacking)
+    }
+    expected = possible.pop() if len(possible) == 1 and voted_for else None
     assert found.rated.answers["CQ9"] == (expected or "ERROR")
     assert ("CQ9" in found.rated.abstained) == (expected is None)
     shuffled = ratings[::-1]
@@ -145,6 +165,9 @@ def test_red_flags_of_a_panel() -> None:
     assert "no words" in judged(flagged(doubt, None), rubric=PLANS).rated.doubtful[flag]
     deaf = rating(PLANS, model="m9", flags_fail=True)
     assert judged([*flagged(seen), deaf], rubric=PLANS).rated.flags == (seen,)
+    assert judged([*flagged(None), deaf], rubric=PLANS).rated.flags_unknown == "timeout"
+    assert not judged([*flagged(None, None), deaf], rubric=PLANS).rated.flags_unknown
+    assert judged([*flagged(None, None), deaf], "strictest", PLANS).rated.flags_unknown
     assert judged([deaf], rubric=PLANS).rated.flags_unknown == "timeout"
 
 

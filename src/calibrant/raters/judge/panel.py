@@ -1,7 +1,8 @@
 """Several judges, or several samples of one, as one rater: by the policy of the rubric.
 
-Every sample of every judge has one vote. An error is no vote. Where votes come to no answer there
-is none, and the reason is told; nobody is asked to believe a tie. A rubric without a policy is not
+Every sample of every judge has one vote. An error is no vote, and where the votes that are lacking
+could change the answer there is none. Where votes come to no answer there is none, and the reason
+is told; nobody is asked to believe a tie. A rubric without a policy is not
 given one here: without the caller's own, nothing is combined.
 """
 
@@ -25,6 +26,7 @@ from calibrant.core.rubric import Rubric
 from calibrant.core.scale import OrdinalScale
 from calibrant.raters.judge.rated import Rated
 from calibrant.raters.judge.reading import Quote, Seen
+from calibrant.raters.judge.schema import answers_of
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
@@ -118,12 +120,13 @@ class Panel:
         answers: dict[str, str] = {}
         abstained: dict[str, str] = {}
         for criterion in self.rubric.criteria:
-            found = self._answer(criterion, votes[criterion.id])
+            given = votes[criterion.id]
+            lacking = len(ratings) - sum(map(len, given.values()))
+            found = answer_of(self.rubric, criterion, given, len(ratings), self.policy)
             answers[criterion.id] = found or ERROR
             if found is None:
-                abstained[criterion.id] = self._no_answer(votes[criterion.id])
+                abstained[criterion.id] = self._no_answer(given, lacking)
         flags, doubtful = self._flags(ratings)
-        heard = [one for one in ratings if not one.flags_unknown]
         return PanelRating(
             panel=self,
             rated=Rated(
@@ -137,21 +140,24 @@ class Panel:
                 by_code=ratings[0].by_code,
                 flags=flags,
                 doubtful=doubtful,
-                flags_unknown="" if heard else ratings[0].flags_unknown,
+                flags_unknown=self._flags_unknown(ratings),
             ),
             votes=votes,
             dissent=dict(_dissent(answers, votes)),
         )
 
-    def _answer(self, criterion: Criterion, votes: Mapping[str, tuple[str, ...]]) -> str | None:
-        given = [answer for answer, who in votes.items() for _ in who]
-        return combined(self.rubric, criterion, given, self.policy)
-
-    def _no_answer(self, votes: Mapping[str, tuple[str, ...]]) -> str:
+    def _no_answer(self, votes: Mapping[str, tuple[str, ...]], lacking: int) -> str:
         if not votes:
             return "no member of the panel has an answer"
         told = ", ".join(f"{answer} ×{len(who)}" for answer, who in votes.items())
-        return f"{self.policy.replace('_', ' ')} of {told} is no answer"
+        without = f" without {lacking} more" if lacking else ""
+        return f"{self.policy.replace('_', ' ')} of {told} is no answer{without}"
+
+    def _flags_unknown(self, ratings: Sequence[Rated]) -> str:
+        """Why red flags are not known: too few were heard on them; the strictest needs all."""
+        deaf = [one.flags_unknown for one in ratings if one.flags_unknown]
+        enough = self.policy != "strictest" and 2 * len(deaf) < len(ratings)
+        return "" if not deaf or enough else deaf[0]
 
     def _flags(self, ratings: Sequence[Rated]) -> tuple[tuple[Seen, ...], dict[str, str]]:
         """Red flags that the panel sees, and those that too few of it see.
@@ -184,6 +190,25 @@ def votes_on(criterion: str, ratings: Iterable[Rated]) -> dict[str, tuple[str, .
             votes.setdefault(answer, []).append(member_of(one).name)
     ranked = sorted(votes.items(), key=lambda vote: (-len(vote[1]), vote[0]))
     return {answer: tuple(who) for answer, who in ranked}
+
+
+def answer_of(
+    rubric: Rubric,
+    criterion: Criterion,
+    votes: Mapping[str, tuple[str, ...]],
+    voters: int,
+    policy: Policy | None,
+) -> str | None:
+    """What votes come to, unless those that are lacking could change it."""
+    given = [answer for answer, who in votes.items() for _ in who]
+    found = combined(rubric, criterion, given, policy)
+    lacking = voters - len(given)
+    if found is None or not lacking:
+        return found
+    for other in answers_of(rubric, criterion):
+        if combined(rubric, criterion, given + [other] * lacking, policy) != found:
+            return None
+    return found
 
 
 def _dissent(
@@ -230,14 +255,13 @@ def disagreements(
             votes = votes_on(criterion.id, some)
             if len(votes) < 2:
                 continue
-            given = [answer for answer, who in votes.items() for _ in who]
             found.append(
                 Disagreement(
                     item=item,
                     criterion=criterion.id,
                     votes=votes,
                     gated=criterion.id in gated,
-                    answer=combined(rubric, criterion, given, policy),
+                    answer=answer_of(rubric, criterion, votes, len(some), policy),
                 )
             )
     return sorted(found, key=lambda one: (not one.gated, -one.split))
