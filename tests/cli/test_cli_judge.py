@@ -289,6 +289,17 @@ def test_the_end_tells_what_was_done_and_where_it_is() -> None:
     assert "1 item ·" in fewer.stdout and "items that are not in this file" in fewer.stderr
 
 
+def test_only_what_will_be_asked_again_is_promised() -> None:
+    again, kept = "The same command asks again", "Replies that give no answer"
+    command = ("-r", RUBRICS[1], "--attempts", 1, "--format", "text")
+    with serving(faults="empty=1") as stub:
+        unread = run(PLANS, *command, *asks(stub, "-o", "unread.jsonl")).stdout
+    with serving(faults="error=1") as stub:
+        down = run(PLANS, *command, *asks(stub, "-o", "down.jsonl")).stdout
+    assert kept in unread and again not in unread
+    assert again in down and kept not in down
+
+
 def test_figures_fit_the_line() -> None:
     tally = Tally(total=20_000, done=10_000, kept=500)
     tally.errors.update(server_error=1248, connection=322, rate_limited=11)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -230,7 +230,23 @@ def ends(summary: JudgeSummary, tally: Tally, *, replayed: bool = False) -> Iter
     elif summary.incomplete and replayed:
         yield "What is not recorded was not asked by this judge about these items."
     elif summary.incomplete:
+        yield from _what_is_lacking(summary)
+
+
+def _what_is_lacking(summary: JudgeSummary) -> Iterator[str]:
+    """Whether asking again helps: where nobody answered it does, where a model did it may not."""
+    from calibrant.ports.chat import Class
+
+    reasons = [pair for one in summary.judges.values() for pair in one.abstained.items()]
+    unheard = sum(times for why, times in reasons if why in get_args(Class))
+    replied = sum(times for why, times in reasons) - unheard
+    if unheard:
         yield "The same command asks again for what is lacking, and for nothing else."
+    if replied:
+        yield (
+            f"Replies that give no answer ({replied:,}) are kept, and not asked for again: read "
+            "them under metadata; another --way, --max-tokens or model may do better, in a new -o."
+        )
 
 
 # -- before, and beside
