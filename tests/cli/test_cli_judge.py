@@ -251,7 +251,7 @@ def test_without_a_server_nothing_is_sent() -> None:
         (("--model", "a@other.example/v1"), "other.example/v1 is no URL"),
         (("--model", "a", "--price", "b=1/2"), "a price for 'b', but what is asked is a"),
         (("--model", "a", "--escalate-to", "a"), "a judges already"),
-        (("--model", "a", "-o", "nowhere/r.jsonl"), "there is no folder nowhere"),
+        (("--model", "a", "-o", "nowhere/r.jsonl"), "the folder nowhere does not exist"),
     ],
 )
 def test_a_slip_never_sends_items_where_nobody_meant(words: tuple[object, ...], why: str) -> None:
