@@ -167,6 +167,20 @@ def test_a_file_that_is_no_log_is_refused_and_left_alone(path: Path, content: by
     assert path.read_bytes() == content
 
 
+def test_a_log_that_lines_were_taken_out_of_gives_the_rest(path: Path) -> None:
+    with CallLog.open(path) as log:
+        for number in range(3):
+            for attempt in (1, 2, 3):
+                log.sent(a_call(str(number)), "judge", attempt)
+                got(log, str(number), Reply(text=f"{number}/{attempt}"), last=False)
+    kept = path.read_bytes().splitlines(keepends=True)
+    gone = next(at for at, line in enumerate(kept) if b'"1/2"' in line)
+    path.write_bytes(b"".join(kept[:1] + kept[2:gone] + kept[gone + 1 :]))
+    with CallLog.open(path, readonly=True) as log:
+        told = [[one.reply.text for one in log.replies(a_call(n).id)] for n in "012"]
+    assert told == [["0/3", "0/2", "0/1"], ["1/3", "1/1"], ["2/3", "2/2", "2/1"]]
+
+
 def test_a_damaged_line_in_the_middle_is_refused_and_left_alone(path: Path) -> None:
     with CallLog.open(path) as log:
         got(log, "1")

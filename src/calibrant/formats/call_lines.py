@@ -63,8 +63,6 @@ class GotLine(msgspec.Struct, tag="got", tag_field="line", omit_defaults=True):
     """Why it was not read, or not all of it."""
     last: bool = True
     """Whether everything is answered, as it was read then: the call is not asked again."""
-    before: int | None = None
-    """Where in the file the reply before it stands, to the same call."""
     usage: tuple[int, int, int] = (0, 0, 0)
     finish: str = ""
     model: str = ""
@@ -156,8 +154,8 @@ def _finite(share: float) -> float:
     return round(share, 6) if share > LEAST else LEAST
 
 
-def kept_of(line: bytes) -> tuple[Kept, int | None]:
-    """The reply in a line, and where the one before it stands."""
+def kept_of(line: bytes) -> Kept:
+    """The reply in a line."""
     got = _got.decode(line)
     prompt, cached, completion = got.usage
     reply = Reply(
@@ -167,4 +165,4 @@ def kept_of(line: bytes) -> tuple[Kept, int | None]:
         finish=got.finish,
         model=got.model,
     )
-    return Kept(reply, got.form, got.attempt, got.seconds, got.last), got.before
+    return Kept(reply, got.form, got.attempt, got.seconds, got.last)

@@ -47,6 +47,8 @@ class CallLog:
         self._file = file
         self._end = 0
         self._places: dict[bytes, int] = {}
+        self._earlier: dict[int, int] = {}
+        """Of the place of a reply, that of the one before it to the same call."""
         self._given_up: dict[bytes, int] = {}
         self._dirty = False
         self._trouble: OSError | None = None
@@ -130,7 +132,10 @@ class CallLog:
     def _no_log(self, number: int) -> SourceError:
         if number == 1:
             return SourceError(f"{self.path}: is no log of calls; it is left as it is")
-        return SourceError(f"{self.path}: line {number} is damaged; it is left as it is")
+        return SourceError(
+            f"{self.path}: line {number} is damaged; it is left as it is: take that "
+            "line out and nothing else is lost, or name another file"
+        )
 
     def _whole_lines(self) -> Iterator[bytes]:
         """Every line that has an end."""
@@ -154,7 +159,7 @@ class CallLog:
                 self.in_flight.pop(found.id, None)
             case lines.GotBrief():
                 self.in_flight.pop(found.id, None)
-                self._place(found.id, found.last)
+                self._place(found.id, self._end, found.last)
             case lines.GaveUpLine():
                 self.in_flight.pop(found.id, None)
                 self._given_up[_short(found.id)] = self._end
@@ -172,10 +177,13 @@ class CallLog:
         except ValueError:
             raise self._no_log(1) from None
 
-    def _place(self, call_id: str, last: bool) -> None:
-        """The newest reply of a call stands at the end; the lowest bit says whether it is over."""
+    def _place(self, call_id: str, start: int, last: bool) -> None:
+        """Where the newest reply of a call stands; the lowest bit says whether it is over."""
         short = _short(call_id)
-        self._places[short] = self._end << 1 | last
+        known = self._places.get(short)
+        if known is not None:
+            self._earlier[start] = known >> 1
+        self._places[short] = start << 1 | last
         self._given_up.pop(short, None)
 
     # -- what is known
@@ -194,8 +202,8 @@ class CallLog:
         known = self._places.get(_short(call_id))
         place = None if known is None else known >> 1
         while place is not None:
-            kept, place = lines.kept_of(self._line_at(place))
-            found.append(kept)
+            found.append(lines.kept_of(self._line_at(place)))
+            place = self._earlier.get(place)
         return found
 
     def given_up(self, call_id: str) -> tuple[str, str] | None:
@@ -212,6 +220,8 @@ class CallLog:
         while b"\n" not in line:
             size *= 4
             line = os.pread(self._file, size, place)
+            if len(line) < size and b"\n" not in line:
+                raise SourceError(f"{self.path}: was cut short while it was read; begin again")
         return line[: line.index(b"\n")]
 
     # -- writing
@@ -249,7 +259,6 @@ class CallLog:
         last: bool,
     ) -> None:
         """A reply; ``last``: it answers everything, and no other run asks again either."""
-        known = self._places.get(_short(call.id))
         usage = reply.usage
         line = lines.GotLine(
             id=call.id,
@@ -260,7 +269,6 @@ class CallLog:
             rung=rung,
             why=why[:MOST_DETAIL],
             last=last,
-            before=None if known is None else known >> 1,
             usage=(usage.prompt, usage.cached, usage.completion),
             finish=reply.finish,
             model=reply.model,
@@ -268,8 +276,7 @@ class CallLog:
         )
         start = self._end
         self._write(line)
-        self._places[_short(call.id)] = start << 1 | last
-        self._given_up.pop(_short(call.id), None)
+        self._place(call.id, start, last)
 
     def failed(self, call: Call, why: str, attempt: int) -> None:
         """An attempt came to nothing, and there will be another."""
