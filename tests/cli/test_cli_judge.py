@@ -389,3 +389,11 @@ def test_an_outage_leaves_assignments_open(tmp_path: Path) -> None:
     with serving() as stub:
         up = told(run(*study, *asks(stub)))
     assert up["rated"] == {name: 4} and up["unreached"] == {}
+
+
+def test_a_server_that_is_not_there_is_told_and_not_waited_for() -> None:
+    result = run(CHATS, "-r", RUBRICS[0], "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert isinstance(result.exception, CalibrantError)
+    assert "cannot be reached" in str(result.exception)
+    sent = Path("items.ratings.jsonl.calls").read_text("utf-8").count('"line":"sent"')
+    assert sent < 149, "it gave up before everything was tried"

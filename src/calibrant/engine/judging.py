@@ -35,6 +35,8 @@ TURNED_AWAY = frozenset({401, 403, 404})
 """What servers say to a wrong key or a model that they do not have."""
 ENOUGH = 3
 """So many first calls turned away, and no other is sent."""
+NOBODY_THERE = 20
+"""So many first attempts that met nobody, and the run is over."""
 PATIENT = 3
 """A call may be turned away for coming too fast so many times as often as it may go wrong."""
 
@@ -384,6 +386,8 @@ class _Loop:
             return
         self.tally.errors[why] += 1
         attempts.missed(why, trouble.detail, seconds)
+        if why == "connection" and not bench.heard:
+            self._unreached(bench, trouble)
         most = self.limits.attempts
         if why in PASSING and attempts.made < most and attempts.limited < PATIENT * most:
             self.log.failed(attempts.call, why, attempts.number)
@@ -393,6 +397,15 @@ class _Loop:
         self._end(turn)
         if trouble.status in TURNED_AWAY and not bench.heard:
             self._turned_away(bench, trouble)
+
+    def _unreached(self, bench: Bench, trouble: Trouble) -> None:
+        """Nobody is there: say so, rather than try for an hour."""
+        bench.unreached += 1
+        if bench.unreached >= NOBODY_THERE:
+            raise ChatError(
+                f"{bench.model}: the server cannot be reached: {trouble.detail or 'no connection'}; "
+                "is it running, and the address right?"
+            )
 
     def _turned_away(self, bench: Bench, trouble: Trouble) -> None:
         bench.turned_away += 1

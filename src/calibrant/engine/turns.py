@@ -42,6 +42,8 @@ class Bench:
     ladder: Ladder = field(default_factory=Ladder)
     heard: bool = False
     turned_away: int = 0
+    unreached: int = 0
+    """Attempts that met nobody, before anything was heard."""
 
 
 @dataclass(slots=True, eq=False)

@@ -283,7 +283,8 @@ class RatingsFile:
                 if record["metadata"]["card"] not in self._cards:
                     raise SourceError(
                         f"{path}: holds ratings by {record['rater']}, which is none of the judges "
-                        "of this run; name another file"
+                        "of this run (another model, rubric, way of asking or parameter makes "
+                        "another judge); name another file"
                     )
                 self._note(record, at, partial)
                 at += len(line)
