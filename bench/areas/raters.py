@@ -90,7 +90,8 @@ def _apart(ctx: Context, times: int) -> Row:
     panel, bias = Panel(steps=APART), {0: "drifting"}
     found = [_findings(panel, bias, 90_000_000 + one) for one in range(times)]
     named = sum(any((one.rater, one.kind) == ("rater 1", "drift") for one in of) for of in found)
-    return Row("drifting, steps of the scale a logit apart", Quantity(named / times, "share"))
+    share = Quantity(named / times, "share")
+    return Row("drifting, steps of the scale a logit apart", share, floor=Band(0.8, 1))
 
 
 def _all_seven(ctx: Context, times: int) -> Row:

@@ -75,6 +75,7 @@ def look(seed: int, planted: dict[int, str], panel: Panel = Panel()) -> list[Dia
 
 @pytest.mark.parametrize(("bias", "kind"), PLANTED.items())
 def test_a_planted_bias_is_named_and_nobody_else_is(bias: str, kind: str) -> None:
+    """With a seed that has no chance alarm beside it; some have, see ``bench/areas/raters.py``."""
     found = [one for one in look(12, {2: bias}) if one.found]
     assert [(one.rater, one.kind) for one in found] == [("rater 3", kind)]
 
