@@ -31,10 +31,10 @@ NOT_RECORDED = "not recorded"
 """Why there is nothing where a log is read again and does not hold a call."""
 HEARTBEAT = 0.1
 """Seconds between one look at whether to stop and the next."""
-TURNED_AWAY = frozenset({401, 403, 404})
-"""What servers say to a wrong key or a model that they do not have."""
-ENOUGH = 3
-"""So many first calls turned away, and no other is sent."""
+TURNED_AWAY = frozenset({401, 402, 403, 404, 429})
+"""What servers say to a wrong key, an empty account or a model that they do not have."""
+ENOUGH, ENOUGH_LATER = 3, 20
+"""So many first calls turned away, or later ones in a row, and no other is sent."""
 NOBODY_THERE = 20
 """So many first attempts that met nobody, and the run is over."""
 PATIENT = 3
@@ -351,7 +351,7 @@ class _Loop:
 
     def _replied(self, turn: Turn, reply: Reply, ask: Ask, seconds: float) -> None:
         bench, attempts = turn.bench, turn.attempts
-        bench.heard = True
+        bench.heard, bench.turned_away = True, 0
         rung, why = attempts.read(bench.seat.judge, reply, ask.form, seconds)
         self.log.got(
             attempts.call,
@@ -395,26 +395,31 @@ class _Loop:
             return
         self.log.gave_up(attempts.call, why, trouble.detail, attempts.number)
         self._end(turn)
-        if trouble.status in TURNED_AWAY and not bench.heard:
+        if why == "refused" and trouble.status in TURNED_AWAY:
             self._turned_away(bench, trouble)
 
     def _unreached(self, bench: Bench, trouble: Trouble) -> None:
         """Nobody is there: say so, rather than try for an hour."""
         bench.unreached += 1
         if bench.unreached >= NOBODY_THERE:
+            told = trouble.detail or "no connection"
             raise ChatError(
-                f"{bench.model}: the server cannot be reached: {trouble.detail or 'no connection'}; "
-                "is it running, and the address right?"
+                f"{bench.model}: the server cannot be reached: {told}; is it running, and the "
+                "address right?"
             )
 
     def _turned_away(self, bench: Bench, trouble: Trouble) -> None:
         bench.turned_away += 1
-        if bench.turned_away >= ENOUGH:
-            status, told = f"status {trouble.status}", trouble.detail
-            if not told.startswith(status):
-                told = f"{status}: {told}" if told else status
+        status, told = f"status {trouble.status}", trouble.detail
+        if not told.startswith(status):
+            told = f"{status}: {told}" if told else status
+        told = f"{bench.model}: the server turns every call away: {told}"
+        if bench.heard:  # a key that is taken back, or an account that is empty
+            if bench.turned_away >= ENOUGH_LATER:
+                self._stop(told)
+        elif bench.turned_away >= ENOUGH:
             raise ChatError(
-                f"{bench.model}: the server turns every call away: {told}; is the key right "
+                f"{told}; is the key right "
                 "(CALIBRANT_API_KEY, and for a further server CALIBRANT_API_KEY_ with its host), "
                 "the address, and the name of the model?"
             )
