@@ -336,6 +336,32 @@ def test_a_server_that_is_silent_for_too_long_stops_the_run(path: Path) -> None:
     assert len(done) < 10_000
 
 
+@pytest.mark.parametrize("status", [401, 402, 429])
+def test_an_account_that_runs_empty_stops_the_run(path: Path, status: int) -> None:
+    def script(ask: Ask, call: str, times: int) -> Reply | BaseException:
+        if len(chat.asked) <= 50:
+            return whole_reply(call)
+        return Trouble("refused", "no money left", status=status)
+
+    chat, tally = ScriptedChat(script, latency=0.001), Tally()
+    done = run(jobs(Seat(a_judge(), chat), 1000), path, tally)
+    assert "no money left" in tally.stopped and str(status) in tally.stopped
+    assert 15 <= len(done) < 50
+    assert sum(chat.asked.values()) < 100
+    chat.script = None
+    assert len(run(jobs(Seat(a_judge(), chat), 1000), path)) == 1000
+
+
+def test_items_that_are_refused_now_and_then_stop_nothing(path: Path) -> None:
+    def script(ask: Ask, call: str, times: int) -> Reply | BaseException:
+        refused = len(chat.asked) > 9 and len(chat.asked) % 3
+        return Trouble("refused", "not this", status=403) if refused else whole_reply(call)
+
+    chat, tally = ScriptedChat(script), Tally()
+    assert len(run(jobs(Seat(a_judge(), chat), 200), path, tally)) == 200
+    assert not tally.stopped
+
+
 def test_a_server_that_nobody_asks_any_more_does_not_stop_the_run(path: Path) -> None:
     gone, slow, tally = ScriptedChat(lambda *_: Trouble("timeout", "")), ScriptedChat(), Tally()
     slow.latency = 0.03

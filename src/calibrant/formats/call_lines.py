@@ -140,7 +140,8 @@ def _mended(value: Any) -> Any:
 
 def brief_of(line: bytes) -> Brief:
     """A line, read for the index; raises ``msgspec.MsgspecError`` where it is none."""
-    return _brief.decode(line)
+    found: Brief = _brief.decode(line)
+    return found
 
 
 def tokens_of(reply: Reply) -> list[tuple[str, list[tuple[str, float]]]]:
