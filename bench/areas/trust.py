@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import ratings
+from bench import llm_rubric, ratings
 from bench.harness import (
     HERE,
     Band,
@@ -29,12 +29,15 @@ from bench.harness import (
     timed,
 )
 from bench.sheets import SEED, Codes
+from calibrant.compare.calibration_report import CriterionCalibration
+from calibrant.formats.calibrating import calibrate_judge
 from calibrant.stats.alternative_annotator import AlternativeTest, alternative_annotator
+from calibrant.stats.calibration import Figure
 from calibrant.stats.counts import ABSENT, grouped, patterns
 from calibrant.stats.dawid_skene import DawidSkene, dawid_skene
 from calibrant.stats.prediction_powered import Sample, judge_alone, people_alone, powered
 
-TITLE = "Dawid–Skene, coverage of corrected figures, the alternative annotator test"
+TITLE = "Dawid–Skene, coverage, the alternative annotator test, a calibrated judge"
 
 ITEMS = 100_000
 VALUES = len(ratings.WORDS)
@@ -253,4 +256,67 @@ def _by_loop(codes: Codes) -> list[float]:
     return out
 
 
-PARTS: dict[str, Part] = {"models": models, "coverage": coverage, "alternative": alternative}
+# -- a calibrated judge
+
+
+SEEDS = 10
+"""Deals of the folds that are looked at; the figure is of the first, as users have it."""
+
+
+def calibration(ctx: Context) -> Report:
+    """A judge calibrated on people's answers, on items held aside, beside published figures."""
+    if not llm_rubric.DATA.is_dir():
+        raise BenchError(f"the data of LLM-Rubric are not here: {llm_rubric.DATA.resolve()}")
+    judged, people = llm_rubric.judged(), llm_rubric.labels()
+    found = []
+    for seed in range(3 if ctx.quick else SEEDS):
+        ctx.say(f"calibrating {len(judged)} dialogues, seed {seed}")
+        told = calibrate_judge(
+            judged, people, level="ordinal", order=llm_rubric.ANSWERS, judge="gpt-3.5", seed=seed
+        )
+        found.append(told.find(llm_rubric.OVERALL))
+    if any(one.rmse is None or one.correlation is None or one.constant is None for one in found):
+        raise BenchError("nothing was calibrated")
+    return _calibrated(found)
+
+
+def _calibrated(found: list[CriterionCalibration]) -> Report:
+    first, (error, tie) = found[0], llm_rubric.PUBLISHED
+    assert first.rmse is not None and first.correlation is not None and first.constant is not None
+
+    def row(name: str, figure: Figure, published: float, wanted: Band | None = None) -> Row:
+        value = Quantity(figure.value or 0.0, "share")
+        return Row(name, value, Quantity(published, "share"), floor=wanted)
+
+    rows = [
+        row("RMSE, the judge's expected answer", first.rmse[0], error),
+        row("RMSE, people's mean, cross-fitted", first.constant, llm_rubric.CONSTANT),
+        row("RMSE, calibrated", first.rmse[1], error, Band(0, llm_rubric.CONSTANT - 1e-6)),
+        row("correlation, the judge's expected answer", first.correlation[0], tie),
+        row("correlation, calibrated", first.correlation[1], tie, Band(tie, 1)),
+    ]
+    errors = [one.rmse[1].value or 0.0 for one in found if one.rmse is not None]
+    ties = [one.correlation[1].value or 0.0 for one in found if one.correlation is not None]
+    methods = ", ".join(f"{name} ({times})" for name, times in first.chosen.items())
+    limits = first.rmse[1].interval or (0.0, 0.0)
+    return Report(
+        f"{first.n_items} dialogues of LLM-Rubric (MIT), real users, {llm_rubric.OVERALL}: gpt-3.5 "
+        "against people, every figure on items held aside",
+        rows,
+        notes=[
+            f"method of the mapping: {first.method}; chosen within the fitted items of each fold: "
+            f"{methods}",
+            f"calibrated RMSE, 95 % interval {limits[0]:.3f} to {limits[1]:.3f}; over "
+            f"{len(found)} seeds RMSE {min(errors):.3f} to {max(errors):.3f}, correlation "
+            f"{min(ties):.3f} to {max(ties):.3f}",
+        ],
+        headings=("here", "published", ""),
+    )
+
+
+PARTS: dict[str, Part] = {
+    "models": models,
+    "coverage": coverage,
+    "alternative": alternative,
+    "calibration": calibration,
+}

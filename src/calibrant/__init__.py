@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
+    from calibrant.compare.calibration_report import Calibration
     from calibrant.compare.combined import CombinedReport
     from calibrant.compare.estimate_report import EstimateReport
     from calibrant.compare.judge_trust import JudgeTrust
@@ -44,10 +45,12 @@ if TYPE_CHECKING:
     from calibrant.core.item import Conversation, FreeItem, Item, Plan, Response
     from calibrant.core.rubric import Rubric
     from calibrant.core.scoring import Verdict, score
+    from calibrant.formats.calibrating import calibrate_judge
     from calibrant.formats.combining import combine
     from calibrant.formats.estimating import estimate
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
+    from calibrant.formats.mapping_file import apply_mapping, read_mapping, write_mapping
     from calibrant.formats.rater_files import rater_report
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
     from calibrant.formats.score_file import Summary, score_file
@@ -66,6 +69,7 @@ _HOME = {
     "AgreementReport": "compare.agreement",
     "CalibrantError": "core.errors",
     "CalibrantWarning": "formats.frames",
+    "Calibration": "compare.calibration_report",
     "CombinedReport": "compare.combined",
     "Conversation": "core.item",
     "Estimate": "stats.estimate",
@@ -93,7 +97,9 @@ _HOME = {
     "Verdict": "core.scoring",
     "VersionError": "core.errors",
     "agreement": "formats.rating_files",
+    "apply_mapping": "formats.mapping_file",
     "builtin_names": "formats.rubric_file",
+    "calibrate_judge": "formats.calibrating",
     "check": "formats.signals",
     "combine": "formats.combining",
     "create_study": "compose",
@@ -108,17 +114,20 @@ _HOME = {
     "parse_rubric": "formats.rubric_file",
     "rater_report": "formats.rater_files",
     "read_items": "formats.items",
+    "read_mapping": "formats.mapping_file",
     "score": "core.scoring",
     "score_file": "formats.score_file",
     "score_table": "formats.frames",
     "validate_judge": "formats.validating",
     "verify_bundle": "compose",
+    "write_mapping": "formats.mapping_file",
 }
 
 __all__ = [
     "AgreementReport",
     "CalibrantError",
     "CalibrantWarning",
+    "Calibration",
     "CombinedReport",
     "Conversation",
     "Estimate",
@@ -146,7 +155,9 @@ __all__ = [
     "Verdict",
     "VersionError",
     "agreement",
+    "apply_mapping",
     "builtin_names",
+    "calibrate_judge",
     "check",
     "combine",
     "create_study",
@@ -161,11 +172,13 @@ __all__ = [
     "parse_rubric",
     "rater_report",
     "read_items",
+    "read_mapping",
     "score",
     "score_file",
     "score_table",
     "validate_judge",
     "verify_bundle",
+    "write_mapping",
 ]
 
 

@@ -12,6 +12,7 @@ from calibrant.cli.lazy import LazyGroup
 
 COMMANDS = {
     "agree": ("calibrant.cli.agree", "Tell how far raters agree, with intervals."),
+    "calibrate-judge": ("calibrant.cli.calibrate_judge", "Fit a judge to people's answers."),
     "check": ("calibrant.cli.check", "Measure items with checks, and quote what they found."),
     "combine": ("calibrant.cli.combine", "Combine several raters' answers into one."),
     "estimate": ("calibrant.cli.estimate", "Correct a judged set by a sample of people's labels."),

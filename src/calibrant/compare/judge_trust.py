@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.compare.gate_answers import shutting_answers
+from calibrant.compare.gate_answers import false_passes, shutting_answers
 from calibrant.compare.judge_effects import (
     Effect,
     Stability,
@@ -225,7 +225,7 @@ def _criterion(
     ordered = ruler.points if ruler.numeric else None
     test = alternative_annotator(found, 0, theirs, epsilon, ordered)
     agreed, ceiling = _agreement(found, theirs, ruler, Design(None, seed))
-    passes = _false_passes(found, asked, how, ruler)
+    passes = false_passes(found, ruler, shutting_answers(how.rubric, asked.name))
     shared = [one for one in ceiling if one.coefficient in ("krippendorff_alpha", "gwet_ac")]
     evidence = Evidence(test, _main(agreed, ruler), tuple(shared), passes, len(people))
     return CriterionTrust(
@@ -331,27 +331,3 @@ def _correlation(codes: NDArray[np.uint8], ruler: Ruler) -> float | None:
     if judge.std() == 0 or people.std() == 0:
         return None
     return float(np.corrcoef(judge, people)[0, 1])
-
-
-def _false_passes(
-    found: Patterns, asked: CriterionTable, how: Reading, ruler: Ruler
-) -> FalsePasses | None:
-    """Of the items that people failed at a gate, how many the judge lets through.
-
-    People fail an item where half of them or more give an answer that shuts the gate.
-    """
-    shutting = shutting_answers(how.rubric, asked.name)
-    if not shutting:
-        return None
-    shuts = np.array([label in shutting for label in ruler.labels] + [False])
-    shut = shuts[np.minimum(found.codes, len(ruler.labels))] & (found.codes != ABSENT)
-    given = (found.codes[1:] != ABSENT).sum(axis=0)
-    failed = shut[1:].sum(axis=0) * 2 >= given
-    passed = failed & ~shut[0]
-    opened = ~failed & shut[0]
-    return FalsePasses(
-        int(found.times[passed].sum()),
-        int(found.times[failed].sum()),
-        int(found.times[opened].sum()),
-        int(found.times[~failed].sum()),
-    )
