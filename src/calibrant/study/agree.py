@@ -31,22 +31,26 @@ def agreement(
     People alone unless other kinds are asked for. Training rounds never enter. Answers under
     different versions are taken together only where the criterion's text is unchanged.
     """
-
-    def work(tx: Reading) -> tuple[pl.DataFrame, Rubric]:
-        sight = sight_of(tx, session)
-        if round is not None:
-            found = round_numbered(tx, session, round)
-            need_round(sight, round)
-            if found.kind == "onboarding":
-                raise StudyError(f"round {round} was rated together: there is nothing to compare")
-            rubric = rubric_of(tx, found.rubric)
-            return seen(rated(tx, session, [round], rubric), sight), rubric
-        rubric = current_rubric(tx, session)
-        counting = [one.number for one in tx.rounds(session.number) if one.kind in COUNTING]
-        return seen(rated(tx, session, counting, rubric), sight), rubric
-
-    frame, rubric = session.store.read(work)
+    frame, rubric = session.store.read(lambda tx: rated_alone(tx, session, round))
     return compared(frame, rubric, kinds)
+
+
+def rated_alone(tx: Reading, session: Session, round: int | None) -> tuple[pl.DataFrame, Rubric]:
+    """What raters answered each by themselves, as far as the actor may see it, and the rubric.
+
+    In a round, or in all that count.
+    """
+    sight = sight_of(tx, session)
+    if round is not None:
+        found = round_numbered(tx, session, round)
+        need_round(sight, round)
+        if found.kind == "onboarding":
+            raise StudyError(f"round {round} was rated together: there is nothing to compare")
+        rubric = rubric_of(tx, found.rubric)
+        return seen(rated(tx, session, [round], rubric), sight), rubric
+    rubric = current_rubric(tx, session)
+    counting = [one.number for one in tx.rounds(session.number) if one.kind in COUNTING]
+    return seen(rated(tx, session, counting, rubric), sight), rubric
 
 
 def compared(
