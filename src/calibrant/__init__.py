@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calibrant.compare.combined import CombinedReport
     from calibrant.compare.estimate_report import EstimateReport
     from calibrant.compare.judge_trust import JudgeTrust
+    from calibrant.compare.quality_report import QualityReport
     from calibrant.compare.raters import RaterReport
     from calibrant.compose import (
         create_study,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from calibrant.formats.frames import CalibrantWarning, score_table
     from calibrant.formats.items import read_items
     from calibrant.formats.mapping_file import apply_mapping, read_mapping, write_mapping
+    from calibrant.formats.quality_files import quality
     from calibrant.formats.rater_files import rater_report
     from calibrant.formats.rubric_file import builtin_names, load_rubric, parse_rubric
     from calibrant.formats.score_file import Summary, score_file
@@ -79,6 +81,7 @@ _HOME = {
     "Item": "core.item",
     "JudgeTrust": "compare.judge_trust",
     "Plan": "core.item",
+    "QualityReport": "compare.quality_report",
     "RaterReport": "compare.raters",
     "RecordError": "core.errors",
     "Response": "core.item",
@@ -112,6 +115,7 @@ _HOME = {
     "load_rubric": "formats.rubric_file",
     "open_study": "compose",
     "parse_rubric": "formats.rubric_file",
+    "quality": "formats.quality_files",
     "rater_report": "formats.rater_files",
     "read_items": "formats.items",
     "read_mapping": "formats.mapping_file",
@@ -137,6 +141,7 @@ __all__ = [
     "Item",
     "JudgeTrust",
     "Plan",
+    "QualityReport",
     "RaterReport",
     "RecordError",
     "Response",
@@ -170,6 +175,7 @@ __all__ = [
     "load_rubric",
     "open_study",
     "parse_rubric",
+    "quality",
     "rater_report",
     "read_items",
     "read_mapping",

@@ -18,6 +18,7 @@ COMMANDS = {
     "estimate": ("calibrant.cli.estimate", "Correct a judged set by a sample of people's labels."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
     "judge": ("calibrant.cli.judge", "Let language models judge items by a rubric."),
+    "quality": ("calibrant.cli.quality", "Tell where quality is low: items, slices, criteria."),
     "raters": ("calibrant.cli.raters", "Tell how each rater rates: severity, halo, drift, more."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
