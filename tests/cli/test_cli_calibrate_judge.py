@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,64 @@ def test_applied_it_is_another_rater(tmp_path: Path) -> None:
         assert new["answers"]["CQ1"] == ("YES" if mapped >= fitted.cuts[0] else "NO")
     agreed = CliRunner().invoke(cli, ["score", str(out), *RUBRIC_OPTION])
     assert agreed.exit_code == 0, agreed.output
+
+
+def test_another_mapping_makes_another_rater(tmp_path: Path) -> None:
+    judged, people = lenient(tmp_path)
+    rubric = calibrant.load_rubric("coaching-conversation")
+    one = calibrant.calibrate_judge(judged, people, rubric=rubric).mapping
+    fewer = people.read_text("utf-8").splitlines()[:-2]
+    people.write_text("\n".join(fewer), encoding="utf-8")
+    other = calibrant.calibrate_judge(judged, people, rubric=rubric).mapping
+    assert one is not None and other is not None
+    assert one.judge == other.judge and one.card == other.card
+    assert one.rater != other.rater and one.new_card != other.new_card
+
+
+def test_of_two_judges_one_is_named(tmp_path: Path) -> None:
+    judged, people = lenient(tmp_path)
+    text = judged.read_text("utf-8")
+    second = text.replace('"gpt"', '"llama"').replace(CARD, "sha256:0")
+    judged.write_text(text + second, encoding="utf-8")
+    result = run(judged, people, *RUBRIC_OPTION)
+    assert isinstance(result.exception, SourceError) and "which rater" in str(result.exception)
+    found = told(judged, people, *RUBRIC_OPTION, "--judge", "llama")
+    assert found["mapping"]["judge"] == "llama" and found["mapping"]["card"] == "sha256:0"
+
+
+def test_the_first_time_counts_where_a_judge_was_asked_again(tmp_path: Path) -> None:
+    judged, people = lenient(tmp_path)
+    first = told(judged, people, *RUBRIC_OPTION)["mapping"]["hash"]
+    again = [one | {"occasion": "2"} for one in lines(judged)]
+    for one in again:
+        one["metadata"]["probabilities"]["CQ1"] = {"YES": 0.5, "NO": 0.5}
+    text = "".join(json.dumps(one) + "\n" for one in again)
+    judged.write_text(text + judged.read_text("utf-8"), encoding="utf-8")
+    assert told(judged, people, *RUBRIC_OPTION)["mapping"]["hash"] == first
+
+
+def test_many_labels_may_follow_any_curve_that_never_falls(tmp_path: Path) -> None:
+    """Two steps with a plain between them: no logistic curve looks like that."""
+    draw = random.Random(12)
+    records, rows = [], []
+    for number in range(900):
+        share = draw.random()
+        chance = 0.1 if share < 0.1 else 0.5 if share < 0.9 else 0.95
+        said = "YES" if draw.random() < chance else "NO"
+        records.append(sheet(number, {"c": "YES"}, {"c": {"YES": share, "NO": 1 - share}}))
+        rows.append({"item": f"chat-{number}", "rater": "a", "criterion": "c", "answer": said})
+    found = calibrant.calibrate_judge(records, rows, level="nominal", folds=3)
+    assert found.find("c").method == "isotonic" and found.mapping is not None
+    calibrant.write_mapping(found.mapping, tmp_path / "mapping.json")
+    mapping = calibrant.read_mapping(tmp_path / "mapping.json")
+    mapped = list(calibrant.apply_mapping(mapping, records))
+    pairs = sorted(
+        (old["metadata"]["probabilities"]["c"]["YES"], new["metadata"]["probabilities"]["c"]["YES"])
+        for old, new in zip(records, mapped, strict=True)
+    )
+    curve = [new for _, new in pairs]
+    assert all(a <= b + 1e-9 for a, b in pairwise(curve))
+    assert curve[450] == pytest.approx(0.5, abs=0.1) and curve[20] < 0.25 < 0.8 < curve[-20]
 
 
 def test_na_errors_and_the_unknown_stay_what_they_are(tmp_path: Path) -> None:

@@ -125,7 +125,10 @@ class _Told:
         """The card, or the hash of the rubric, where all ratings have the same."""
         found = self.marks.get(name, set())
         if len(found) > 1:
-            raise SourceError(f"the judge's ratings have {len(found)} values of {name}: name one")
+            raise SourceError(
+                f"the judge's ratings have {len(found)} values of {name}: say which rater is the "
+                "judge, and keep to one version of the rubric"
+            )
         return next(iter(found), None)
 
 
