@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from pydantic import ValidationError
 
 import calibrant
 from calibrant.cli.main import cli
@@ -115,6 +116,29 @@ def test_the_mapping_is_a_document_with_its_hash(tmp_path: Path) -> None:
     out.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(SourceError, match="was changed after it was fitted"):
         calibrant.read_mapping(out)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cuts": ()},
+        {"cuts": (0.2, 0.4)},
+        {"intercept": (0.1, 0.2)},
+        {"features": ()},
+        {"kind": "isotonic"},
+        {"criterion": "CQ2"},
+    ],
+)
+def test_a_mapping_whose_numbers_do_not_fit_is_none(tmp_path: Path, change: dict[str, Any]) -> None:
+    judged, people = lenient(tmp_path)
+    rubric = calibrant.load_rubric("coaching-conversation")
+    mapping = calibrant.calibrate_judge(judged, people, rubric=rubric, folds=2).mapping
+    assert mapping is not None
+    whole = mapping.model_dump()
+    assert type(mapping).model_validate(whole) == mapping
+    whole["criteria"] = [whole["criteria"][0] | change]
+    with pytest.raises(ValidationError, match=r"CQ[12]"):
+        type(mapping).model_validate(whole)
 
 
 def test_applied_it_is_another_rater(tmp_path: Path) -> None:

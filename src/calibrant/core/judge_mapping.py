@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from calibrant.core.document import Document
 from calibrant.core.ids import content_hash
@@ -77,6 +78,18 @@ class JudgeMapping(Document):
     as_judged: dict[str, str]
     """Criteria that keep the judge's own answers, and why."""
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        scales = {one.criterion: one for one in self.scales}
+        for one in self.criteria:
+            named = [one.criterion, *(feature.criterion for feature in one.features)]
+            strange = [name for name in named if name not in scales]
+            if strange:
+                raise ValueError(f"criteria: {one.criterion} looks at {strange[0]}, of no scale")
+            if not _fits(one, scales):
+                raise ValueError(f"criteria: the numbers of {one.criterion} do not fit its scale")
+        return self
+
     @cached_property
     def hash(self) -> str:
         """Content hash of all of it."""
@@ -97,3 +110,21 @@ class JudgeMapping(Document):
         return {"hash": self.hash, "rater": self.rater, "card_of_rater": self.new_card} | (
             self.model_dump(mode="json")
         )
+
+
+def _fits(one: CriterionMapping, scales: Mapping[str, Scale]) -> bool:
+    """Whether there are as many numbers of each kind as the scale needs."""
+    own, targets = scales[one.criterion], len(one.intercept)
+    answers = len(own.answers)
+    if targets != (answers if own.kind == "names" else 1) or not one.features:
+        return False
+    if own.kind == "numbers" and len(own.points) != answers:
+        return False
+    if len(one.cuts) != (0 if own.kind == "names" else answers - 1):
+        return False
+    shares = [feature for feature in one.features if feature.of == "share"]
+    if any(feature.answer not in scales[feature.criterion].answers for feature in shares):
+        return False
+    if one.kind == "isotonic":
+        return len(one.knots) == 2 and 0 < len(one.knots[0]) == len(one.knots[1])
+    return all(len(feature.weights) == targets for feature in one.features)
