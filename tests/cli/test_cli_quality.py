@@ -81,7 +81,8 @@ def test_of_two_halves_only_the_lower_one_is_told() -> None:
     about_b = [one for one in found.slices if one.quantity == "B"]
     assert [one.finding for one in about_b] == [True, True]
     assert about_b[0].p == pytest.approx(about_b[1].p, rel=0.5)
-    assert [one for one in found.findings if ": B is" in one and "other" in one[:8]] == []
+    about = [one.split(" (")[0] for one in found.findings if ": B is" in one]
+    assert about == ["topic c"]
 
 
 def test_many_numbers_are_taken_in_quarters() -> None:
@@ -208,3 +209,40 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="empty"):
         calibrant.quality(frame.clear(), level="ordinal")
     assert run(tmp_path / "none.csv", "--level", "ordinal").exit_code != 0
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"id":"a","verdict":"passed","status":"complete"}\n[1]\n', "utf-8")
+    assert "record 2: must be an object" in str(run(broken).exception)
+    strange = RESPONSES / "answers.jsonl", "-r", "ai-response", "--items", COACHING / "items.jsonl"
+    assert "answers.jsonl: record 1: id: item 'resp-01' is not" in str(run(*strange).exception)
+
+
+def test_labels_without_better_or_worse_are_counted_and_not_blamed() -> None:
+    """Three labels of one question depend on one another: no low items, no correlations."""
+    labels = ["cat", "dog", "cow"] * 8
+    frame = pl.DataFrame({"item": range(24), "label": labels})
+    found = calibrant.quality(frame, level="nominal")
+    assert [one.quantity for one in found.overall] == ["cat", "cow", "dog"]
+    assert [one.mean for one in found.overall] == pytest.approx([1 / 3] * 3)
+    assert (found.low, found.pairs) == ([], [])
+
+
+def test_criteria_that_nobody_answered_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,accuracy,helpfulness\nr1,5,\nr2,3,\n", "utf-8")
+    found = told(path, "-r", "ai-response")
+    assert [one["interval"] for one in found["overall"][:2]] == [[0, 5], [0, 5]]  # of two items
+    undefined = {one["quantity"]: one["undefined"] for one in found["overall"]}
+    assert undefined == {
+        "mean": None, "accuracy": None, "helpfulness": "no answers", "tone_bias": "no answers"
+    }  # fmt: skip
+    assert any(one.startswith("answers are missing and none is NA") for one in found["notes"])
+
+
+def test_verdicts_with_nothing_but_a_verdict_have_a_pass_rate(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    lines = [{"id": at, "status": "complete", "verdict": "failed" if at % 4 == 0 else "passed"}
+             for at in range(20)]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    found = told(path)
+    assert [(one["quantity"], one["mean"]) for one in found["overall"]] == [("pass rate", 0.75)]
+    assert [one["item"] for one in found["low_quality"]["told"]] == ["0", "4", "8", "12", "16"]

@@ -64,6 +64,7 @@ def low_items(rated: Rated, below: float | None = None) -> list[LowItem]:
     levels = _levels(rated)
     points = [one for one in rated.quantities if one.role == "criterion" and not one.is_share]
     answers = [] if rated.has_verdicts else [one for one in rated.quantities if one.is_share]
+    answers = [one for one in answers if one.good]
     out = []
     for at, item in enumerate(rated.items):
         low = {one.name: float(one.values[at]) for one in points
@@ -101,9 +102,9 @@ def _levels(rated: Rated) -> np.ndarray[Any, np.dtype[np.float64]]:
     if score is not None:
         return score.values
     criteria = [one for one in rated.quantities if one.role == "criterion"]
-    if len({one.is_share for one in criteria}) > 1:
+    if len({one.is_share for one in criteria}) != 1 or not all(one.good for one in criteria):
         return np.full(len(rated.items), np.nan)
-    stacked = np.array([one.values for one in criteria]).reshape(len(criteria), -1)
+    stacked = np.array([one.values for one in criteria])
     n = (~np.isnan(stacked)).sum(axis=0)
     return np.where(n > 0, np.nansum(stacked, axis=0) / np.maximum(n, 1), np.nan)
 
@@ -253,6 +254,8 @@ def _pairs(quantities: Sequence[Quantity], least: int) -> list[Pair]:
     criteria = [one for one in quantities if one.role == "criterion"]
     out = []
     for one, other in combinations(criteria, 2):
+        if one.criterion == other.criterion:
+            continue
         shares = one.plain and other.plain
         first, second = (side.values if side.answered is None else side.answered
                          for side in (one, other))  # fmt: skip

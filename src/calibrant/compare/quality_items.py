@@ -46,6 +46,15 @@ class Quantity:
     """What a mean cannot be beyond, where that is known."""
     answered: Array | None = None
     """The same as raters answered, where a red flag may have forced what counts."""
+    of: str = ""
+    """The criterion, where the name says more than that."""
+    good: bool = True
+    """Whether more of it is better; of a cat or a dog nobody can say."""
+
+    @property
+    def criterion(self) -> str:
+        """The criterion it is about."""
+        return self.of or self.name
 
     @property
     def plain(self) -> bool:
@@ -112,7 +121,7 @@ def of_verdicts(
         has_verdicts=True,
     )
     _add_verdicts(out, found)
-    _add_scores(out, found, source)
+    _add_scores(out, found, source, rubric)
     for name in [one for one in rows.columns if one.startswith("effective.")]:
         out.quantities.append(_criterion(found, name.removeprefix("effective."), rubric))
     return out
@@ -166,13 +175,13 @@ def _add_verdicts(out: Rated, found: _Folded) -> None:
     out.quantities.append(Quantity("pass rate", "verdict", True, found.by_item(values)))
 
 
-def _add_scores(out: Rated, found: _Folded, source: str) -> None:
+def _add_scores(out: Rated, found: _Folded, source: str, rubric: Rubric | None) -> None:
     """The score and its categories, or the mean of dimensions."""
     for name in ("score", "mean"):
         if name in found.rows.columns and found.rows[name].null_count() < found.rows.height:
             values = found.by_item(found.numbers(name, source))
             top = 1.0 if name == "score" else float(np.nanmax(values))
-            bounds = (0.0, 1.0) if name == "score" else None
+            bounds = (0.0, 1.0) if name == "score" else _all_bounds(rubric)
             out.quantities.append(Quantity(name, "score", False, values, top, bounds))
     for name in [one for one in found.rows.columns if one.startswith("category_scores.")]:
         values = found.by_item(found.numbers(name, source))
@@ -210,6 +219,13 @@ def _as_answered(rows: pl.DataFrame, name: str, points: Array) -> Array:
         return points
     raw = rows[f"raw.{name}"].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     return np.where(np.isnan(points), np.nan, raw)
+
+
+def _all_bounds(rubric: Rubric | None) -> tuple[float, float] | None:
+    """The lowest and the highest point of all criteria."""
+    every = [_bounds(name, rubric) for name in rubric.criterion_ids] if rubric else []
+    known = [one for one in every if one is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
 
 def _bounds(name: str, rubric: Rubric | None) -> tuple[float, float] | None:
@@ -296,7 +312,18 @@ def of_ratings(
             by_rater = np.where(applies, value, np.nan).reshape(-1)
             values = averaged(by_rater, np.tile(where, len(table.raters)), len(items))
             top = float(points.max(initial=0.0))
-            out.quantities.append(Quantity(told, "criterion", label is not None, values, top))
+            good = label is None or told_of_two((label, "")) == label  # it is a yes
+            out.quantities.append(
+                Quantity(
+                    told,
+                    "criterion",
+                    label is not None,
+                    values,
+                    top,
+                    of=name or ALL_ANSWERS,
+                    good=good,
+                )
+            )
     out.sheets = int(rated.sum())
     return out
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +17,7 @@ from calibrant.compare.quality_items import Rated, of_ratings, of_verdicts
 from calibrant.compare.quality_report import Ask, QualityReport
 from calibrant.compare.quality_slices import worth_a_look
 from calibrant.compare.rating_columns import Reading, long_form, named
-from calibrant.core.errors import RecordError, SourceError, suggestion
+from calibrant.core.errors import Fault, RecordError, SourceError, suggestion
 from calibrant.core.item import FreeItem, Item, Plan, Response
 from calibrant.formats.items import read_items
 from calibrant.formats.rating_files import frames_of
@@ -87,12 +89,19 @@ def _rated(side: Side, how: Reading, items: Sequence[Item] | None, raters: Seque
         return of_verdicts(whole, side.name, raters, how.rubric)
     if how.rubric is None:
         return of_ratings(side.frames, how, side.name, raters)
-    from calibrant.formats.frames import score_table
+    from calibrant.formats.frames import CalibrantWarning, score_table
 
     parts = [_answers(one, how, how.rubric, side.name) for one in side.frames]
     whole = pl.concat(parts, how="diagonal_relaxed")
-    scored = score_table(how.rubric, whole, items=items)
-    return of_verdicts(scored, side.name, raters, how.rubric)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", CalibrantWarning)
+        try:
+            scored = score_table(how.rubric, whole, items=items)
+        except RecordError as error:
+            raise RecordError([replace(one, source=side.name) for one in error.faults]) from None
+    out = of_verdicts(scored, side.name, raters, how.rubric)
+    out.notes += [str(one.message) for one in warned]
+    return out
 
 
 def _answers(frame: pl.DataFrame, how: Reading, rubric: Rubric, source: str) -> pl.DataFrame:
@@ -218,10 +227,14 @@ def read_side(path: Path, encoding: str | None = None) -> Side:
 def _verdicts(path: Path, encoding: str | None) -> pl.DataFrame:
     """Verdicts from a file, every field a column of texts."""
     records = list(read_records(path, encoding).stream)
-    faults = [one.fault for one in records if one.fault is not None]
+    faults = [
+        one.fault or Fault("must be an object", source=str(path), record=one.number)
+        for one in records
+        if one.fault is not None or not isinstance(one.value, dict)
+    ]
     if faults:
         raise RecordError(faults)
-    rows = [_flat(one.value) for one in records if isinstance(one.value, dict)]
+    rows = [_flat(one.value) for one in records]
     names = dict.fromkeys(name for row in rows for name in row)
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
