@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from calibrant.compare.bars import bar
+from calibrant.compare.blocks import MOST_SHOWN, Block, html_of
 
 if TYPE_CHECKING:
     from calibrant.compare.agreement import AgreementReport
@@ -16,18 +15,7 @@ if TYPE_CHECKING:
 
 FULL = 3
 """Criteria up to which every coefficient is shown."""
-MOST_SHOWN = 12
-"""Rows of a table that would be long, and raters of a matrix."""
 TOGETHER = "all criteria"
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One table."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 def blocks(found: AgreementReport) -> Iterator[Block]:
@@ -47,21 +35,9 @@ def blocks(found: AgreementReport) -> Iterator[Block]:
 
 
 def html(found: AgreementReport) -> str:
-    """The same for a notebook; what raters wrote is text, whatever it looks like."""
-    out = []
-    for block in blocks(found):
-        cells = "".join(f"<th>{escape(name)}</th>" for name in block.header)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in block.rows
-        )
-        out.append(
-            f"<h4>{escape(block.title)}</h4><table><thead><tr>{cells}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
-    for left in found.excluded:
-        out.append(f"<p>left out: {left['rows']:,} rows, {escape(left['reason'])}</p>")
-    return "".join(out)
+    """The same for a notebook."""
+    left = (f"left out: {one['rows']:,} rows, {one['reason']}" for one in found.excluded)
+    return html_of(blocks(found), left)
 
 
 # -- the tables

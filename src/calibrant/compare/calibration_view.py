@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from calibrant.compare.agreement_view import Block
+from calibrant.compare.blocks import Block
 from calibrant.compare.combined_view import without
 from calibrant.stats.calibration import REPEATS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from calibrant.compare.agreement_view import MOST_SHOWN, Block
 from calibrant.compare.bars import bar
+from calibrant.compare.blocks import MOST_SHOWN, Block
 
 if TYPE_CHECKING:
     from calibrant.compare.combined import Combined, CombinedReport, Fit

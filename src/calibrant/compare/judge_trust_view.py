@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from calibrant.compare.agreement_view import MOST_SHOWN, Block
+from calibrant.compare.blocks import MOST_SHOWN, Block
 from calibrant.compare.combined_view import without
 
 if TYPE_CHECKING:

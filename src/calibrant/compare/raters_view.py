@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
-from calibrant.compare.agreement_view import Block
+from calibrant.compare.blocks import Block, html_of
 from calibrant.compare.rater_words import advice, sentence
 
 if TYPE_CHECKING:
@@ -42,20 +41,8 @@ def blocks(found: RaterReport) -> Iterator[Block]:
 
 
 def html(found: RaterReport) -> str:
-    """The same for a notebook; names are text, whatever they look like."""
-    out = []
-    for block in blocks(found):
-        cells = "".join(f"<th>{escape(name)}</th>" for name in block.header)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in block.rows
-        )
-        out.append(
-            f"<h4>{escape(block.title)}</h4><table><thead><tr>{cells}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
-    out += [f"<p>{escape(note)}</p>" for note in found.notes]
-    return "".join(out)
+    """The same for a notebook."""
+    return html_of(blocks(found), found.notes)
 
 
 def _findings(found: RaterReport) -> Block:
