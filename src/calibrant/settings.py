@@ -49,7 +49,9 @@ class Settings:
     """What the environment says; a line of ``.env`` counts where the environment says nothing."""
 
     def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
-        self._values = {**_read_env(folder / ".env"), **environment}
+        self._file = _read_env(folder / ".env")
+        self._given = dict(environment)
+        self._values = {**self._file, **self._given}
 
     @classmethod
     def here(cls) -> Settings:
@@ -68,22 +70,25 @@ class Settings:
                 f"no server is named: say --base-url URL or set {OWN_URL} (such as "
                 "http://127.0.0.1:8080/v1), or use --local MODEL.gguf; nothing is sent otherwise"
             )
-        return Server(chosen, self._key_for(chosen, usual))
+        by_file = not url and chosen not in (self._given.get(OWN_URL), self._given.get(OPENAI_URL))
+        # a file in somebody's folder names a server: no key but its own may go there
+        return Server(chosen, _key_for(chosen, usual, self._file if by_file else self._values))
 
-    def _key_for(self, url: str, is_usual: bool) -> str | None:
-        """Its own key; the key that is set for the usual server goes to no other."""
-        host = urlsplit(url).hostname or ""
-        own = self._values.get(KEY_OF_HOST + re.sub(r"[^A-Z0-9]", "_", host.upper()))
-        if own:
-            return own
-        usual = self._values.get(OWN_URL)
-        meant = _same_place(url, usual) if usual else is_usual
-        if self._values.get(OWN_KEY) and meant:
-            return self._values[OWN_KEY]
-        openai = self._values.get(OPENAI_URL)
-        if host == OPENAI_HOST or (openai and _same_place(url, openai)):
-            return self._values.get(OPENAI_KEY) or None
-        return None
+
+def _key_for(url: str, is_usual: bool, values: Mapping[str, str]) -> str | None:
+    """Its own key; the key that is set for the usual server goes to no other."""
+    host = urlsplit(url).hostname or ""
+    own = values.get(KEY_OF_HOST + re.sub(r"[^A-Z0-9]", "_", host.upper()))
+    if own:
+        return own
+    usual = values.get(OWN_URL)
+    meant = _same_place(url, usual) if usual else is_usual
+    if values.get(OWN_KEY) and meant:
+        return values[OWN_KEY]
+    openai = values.get(OPENAI_URL)
+    if host == OPENAI_HOST or (openai and _same_place(url, openai)):
+        return values.get(OPENAI_KEY) or None
+    return None
 
 
 def _same_place(one: str, other: str) -> bool:

@@ -61,7 +61,19 @@ def test_env_files_are_read_and_the_environment_goes_before(tmp_path: Path) -> N
     assert read.server(None).url == "http://127.0.0.1:1/v1"
     assert read.server(None).key == "from file"
     assert read.server("https://a.example").key == "$HOME `id`"
-    assert settings(tmp_path, CALIBRANT_API_KEY="mine").server(None).key == "mine"
+    mine = settings(tmp_path, CALIBRANT_API_KEY="mine")
+    assert mine.server("http://127.0.0.1:1/v1").key == "mine"
+
+
+def test_a_file_that_names_a_server_gets_no_key_of_the_environment(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("CALIBRANT_BASE_URL=https://evil.example/v1\n", "utf-8")
+    given = settings(tmp_path, CALIBRANT_API_KEY=SECRET, CALIBRANT_API_KEY_EVIL_EXAMPLE=SECRET)
+    assert given.server(None).url == "https://evil.example/v1"
+    assert given.server(None).key is None
+    same = settings(
+        tmp_path, CALIBRANT_BASE_URL="https://evil.example/v1", CALIBRANT_API_KEY=SECRET
+    )
+    assert same.server(None).key == SECRET
 
 
 def test_a_key_is_never_shown(tmp_path: Path) -> None:

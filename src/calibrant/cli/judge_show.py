@@ -244,8 +244,8 @@ def _what_is_lacking(summary: JudgeSummary) -> Iterator[str]:
         yield "The same command asks again for what is lacking, and for nothing else."
     if replied:
         yield (
-            f"Replies that give no answer ({replied:,}) are kept, and not asked for again: read "
-            "them under metadata; another --way, --max-tokens or model may do better, in a new -o."
+            f"Replies that give no answer ({replied:,}) are kept: read them under metadata. More "
+            "--attempts ask again; another --way, --max-tokens or model may do better, in a new -o."
         )
 
 

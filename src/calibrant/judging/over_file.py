@@ -67,8 +67,8 @@ def _run_of(bench: Bench, source: Source, asking: Asking) -> JudgeRun:
     cascade, seats = None, bench.seats(source.rubric)
     if asking.escalate_to is not None:
         people = asking.escalate_to == PEOPLE
-        stronger = None if people else bench.seat(source.rubric, asking.escalate_to)
-        if stronger is not None and stronger.judge.card in [one.judge.card for one in seats]:
+        stronger = None if people else bench.seat(source.rubric, asking.escalate_to, once=True)
+        if stronger is not None and stronger.judge.model in [one.judge.model for one in seats]:
             raise SourceError(f"{asking.escalate_to} judges already: doubtful items go to another")
         cascade = Cascade(rules=asking.rules, stronger=stronger)
     return JudgeRun(

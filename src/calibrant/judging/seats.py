@@ -46,17 +46,19 @@ class Bench:
                 raise SourceError(f"{name} is named twice: ask one model more often by --samples")
         return found
 
-    def seat(self, rubric: Rubric, named: str, asks: Asks | None = None) -> Seat:
-        """One judge: a model of a server, or a file."""
+    def seat(
+        self, rubric: Rubric, named: str, asks: Asks | None = None, *, once: bool = False
+    ) -> Seat:
+        """One judge: a model of a server, or a file; ``once``: it is asked for no more samples."""
+        parameters = (replace(self.asking, samples=1) if once else self.asking).parameters
         if is_file(named):
             model = f"{Path(named).stem}@{_fingerprint(Path(named))}"
-            parameters = replace(self.asking.parameters, seed=0)
-            judge = self._judge(rubric, model, parameters, asks)
+            judge = self._judge(rubric, model, replace(parameters, seed=0), asks)
             # one after the other: the next question finds the item read, and nothing waits in line
             timeout = max(self.asking.timeout, LOCAL_TIMEOUT)
             return Seat(judge, self._local(named), at_once=1, timeout=timeout)
         model, url = _model_at(named)
-        judge = self._judge(rubric, model, self.asking.parameters, asks)
+        judge = self._judge(rubric, model, parameters, asks)
         return Seat(judge, self._server(url))
 
     def _judge(
