@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from functools import cached_property
 
 from calibrant.core.item import Item
 from calibrant.core.parts import Part, parts_of
@@ -27,13 +27,22 @@ EDGES = " .'*"
 """Signs at either end of a quotation that do not count."""
 
 
-class Text(NamedTuple):
-    """One text of an item, ready to be searched."""
+class Text:
+    """One text of an item, made ready to be searched when it first is."""
 
-    place: int | None
-    """Number of its exchange or action, from one; 0 stands for what comes before them."""
-    source: str
-    folded: str
+    def __init__(self, place: int | None, source: str) -> None:
+        self.place, self.source = place, source
+        """Number of its exchange or action, from one; 0 stands for what comes before them."""
+
+    @cached_property
+    def folded(self) -> str:
+        """As it is compared."""
+        return folded(self.source)
+
+    @property
+    def may_hold_code(self) -> bool:
+        """Whether there may be JSON in it, as a glance can tell."""
+        return "{" in self.source or not self.source.isascii()
 
 
 class Quotable:
@@ -41,12 +50,14 @@ class Quotable:
 
     def __init__(self, item: Item) -> None:
         self.called = PLACES.get(item.kind)
-        self.texts = [
-            Text(self._place(part), part.text, folded(part.text)) for part in parts_of(item)
-        ]
+        self.texts = [Text(self._place(part), part.text) for part in parts_of(item)]
         self.places = frozenset(one.place for one in self.texts)
-        self.code = [_run_together(one.folded) for one in self.texts if "{" in one.folded]
-        """Texts that may hold JSON."""
+
+    @cached_property
+    def code(self) -> list[str]:
+        """Texts that may hold JSON, without blanks."""
+        some = (one.folded for one in self.texts if one.may_hold_code)
+        return [_run_together(one) for one in some if "{" in one]
 
     def _place(self, part: Part) -> int | None:
         if self.called is None:
@@ -75,7 +86,7 @@ def quotable(item: Item) -> Quotable:
     known = _kept.get(id(item))
     if known is None:
         made = Quotable(item)
-        known = _kept.keep(id(item), (item, made), sum(len(one.folded) for one in made.texts))
+        known = _kept.keep(id(item), (item, made), sum(len(one.source) for one in made.texts))
     return known[1]
 
 
