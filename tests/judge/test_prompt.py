@@ -30,7 +30,7 @@ from calibrant.raters.judge.kept import Kept
 from calibrant.raters.judge.prompt import SYSTEM, Prompter
 from calibrant.raters.judge.questions import Question, questions
 from calibrant.raters.judge.quotes import checked
-from calibrant.raters.judge.transcript import BEGINS, ENDS, HIDDEN, MARK, transcript
+from calibrant.raters.judge.transcript import BEGINS, ENDS, HIDDEN, MARK, hides, transcript
 
 FENCE = "0123456789abcdef01234567"
 KINDS = ("conversation", "plan", "response", "free")
@@ -180,7 +180,7 @@ def test_no_item_breaks_out_of_its_fence(text: str, kind: str) -> None:
 @given(
     st.text(
         st.characters(exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp", "Mn", "Lo")), max_size=60
-    )
+    ).filter(lambda text: not hides(text))
 )
 @example("{0.__class__.__mro__} %s %(x)d ${HOME} {{ 7*7 }} {")
 @settings(max_examples=100, deadline=None)
