@@ -8,6 +8,8 @@
     ├── ChatError            a language model cannot be asked at all: its address, file, package
     ├── StoreError           a database cannot be used: missing, damaged, full, of a newer version
     │   └── Doubled          a record of that name is there already
+    ├── AccountError         a sign-in, link, password or token that is refused; says what to do
+    │   └── TooOften         wrong so often that one has to wait; says for how long
     ├── StudyError           a move that the study does not allow now; says what to do first
     │   ├── Refused          this person may not do or see that
     │   └── Stale            what was handed in rests on something that has changed since
@@ -95,6 +97,19 @@ class StoreError(CalibrantError):
 
 class Doubled(StoreError):
     """A record of that name is there already."""
+
+
+class AccountError(CalibrantError):
+    """A sign-in, a link, a password or a token that is refused."""
+
+
+class TooOften(AccountError):
+    """Wrong so often that one has to wait before trying again."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        unit = "second" if seconds == 1 else "seconds"
+        super().__init__(f"too many attempts that were wrong; try again in {seconds} {unit}")
 
 
 class StudyError(CalibrantError):

@@ -1,7 +1,8 @@
 """Copying a whole database into a file, as of one moment, while others go on writing.
 
 A backup is always a SQLite file of calibrant, whatever it was taken from, and appears under its
-name only when it is whole. Nothing is ever written over.
+name only when it is whole. Nothing is ever written over. Logins and invitation links are left
+out: they let somebody in for a while, and a backup lets nobody in.
 """
 
 from __future__ import annotations
@@ -68,6 +69,11 @@ def _copy_pages(connection: Connection, part: Path) -> None:
     with closing(sqlite3.connect(part, isolation_level=None)) as target:
         source.backup(target)
         target.execute("PRAGMA journal_mode = DELETE").fetchall()
+        target.execute("PRAGMA secure_delete = ON").fetchall()
+        there = {name for (name,) in target.execute("SELECT name FROM sqlite_master")}
+        for table in schema.PASSING:
+            if table.name in there:  # an older version may have none
+                target.execute(f"DELETE FROM {table.name}")  # noqa: S608 - names of the schema
 
 
 def _copy_tables(connection: Connection, part: Path) -> None:
@@ -79,7 +85,7 @@ def _copy_tables(connection: Connection, part: Path) -> None:
 
     def fill(target: Connection) -> None:
         make_tables(target)
-        for table in schema.TABLES:
+        for table in schema.TABLES + schema.WORKSPACE:
             with closing(table_rows(connection, table)) as rows:
                 copy.dialect.load(target, table, rows)
 

@@ -74,18 +74,18 @@ class SqlReading:
     def study(self, name: str) -> tuple[int, StudyRecord] | None:
         """The study of that name."""
         return self._one(
-            select(schema.study).where(schema.study.c.name == _asked(name)), rows.study_record
+            select(schema.study).where(schema.study.c.name == findable(name)), rows.study_record
         )
 
     def rubric(self, hash: str) -> RubricRecord | None:
         """The version with that content."""
         table = schema.rubric
-        return self._one(select(table).where(table.c.hash == _asked(hash)), rows.rubric_record)
+        return self._one(select(table).where(table.c.hash == findable(hash)), rows.rubric_record)
 
     def rubrics(self, id: str) -> list[RubricRecord]:
         """All versions of a rubric, in the order of coming in."""
         table = schema.rubric
-        wanted = select(table).where(table.c.id == _asked(id))
+        wanted = select(table).where(table.c.id == findable(id))
         return self._all(
             wanted.order_by(table.c.position, table.c.added_at, table.c.version),
             rows.rubric_record,
@@ -99,7 +99,7 @@ class SqlReading:
     def item(self, study: int, id: str) -> ItemRecord | None:
         """One item."""
         table = schema.item
-        wanted = select(table).where(table.c.study == study, table.c.id == _asked(id))
+        wanted = select(table).where(table.c.study == study, table.c.id == findable(id))
         return self._one(wanted, rows.item_record)
 
     def items(self, study: int, ids: Collection[str] | None = None) -> Iterator[ItemRecord]:
@@ -181,7 +181,7 @@ class SqlReading:
 
     def drafts(self, study: int, rater: str) -> list[Draft]:
         """All that a rater has saved and not handed in."""
-        asked = {"study": study, "rater": _asked(rater)}
+        asked = {"study": study, "rater": findable(rater)}
         return self._all(_drafts_of(), rows.draft_record, asked)
 
     def rating(self, study: int, key: Key) -> Rating | None:
@@ -191,7 +191,7 @@ class SqlReading:
 
     def rating_by_request(self, study: int, request: str) -> Rating | None:
         """What an act of handing in became."""
-        asked = {"study": study, "request": _asked(request)}
+        asked = {"study": study, "request": findable(request)}
         return self._one(_by_request(), rows.rating_record, asked)
 
     def ratings_by_request(self, study: int, requests: Collection[str]) -> list[Rating]:
@@ -246,9 +246,9 @@ class SqlReading:
         after: int = 0,
     ) -> Iterator[Entry]:
         """Entries in the order of happening."""
-        some = None if kinds is None else tuple(sorted({_asked(kind) for kind in kinds}))
+        some = None if kinds is None else tuple(sorted({findable(kind) for kind in kinds}))
         wanted = _entries(some, of_item=item is not None)
-        asked = {"study": study, "item": _asked(item or "")}
+        asked = {"study": study, "item": findable(item or "")}
         full = True
         while full:  # most are a few: numbers go on where a cursor would have to be kept
             self._look()
@@ -259,7 +259,7 @@ class SqlReading:
 
     def listed(self, names: Collection[str]) -> Any:
         """Names as statements ask for any of them; those that cannot be kept are left out."""
-        return self._dialect.listed(sorted({name for name in names if _asked(name) == name}))
+        return self._dialect.listed(sorted({name for name in names if findable(name) == name}))
 
     def _all(
         self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
@@ -305,7 +305,7 @@ def at(table: Table) -> ColumnElement[bool]:
 
 def bound(study: int, key: Key) -> dict[str, Any]:
     """A key, as statements ask for it."""
-    names = (study, key.round, _asked(key.item), _asked(key.rater), key.occasion)
+    names = (study, key.round, findable(key.item), findable(key.rater), key.occasion)
     return {f"_{name}": value for name, value in zip(KEY, names, strict=True)}
 
 
@@ -377,12 +377,12 @@ def _counts(table: Table) -> ColumnElement[bool]:
 def _only(wanted: Select[Any], table: Table, **values: object) -> Select[Any]:
     for name, value in values.items():
         if value is not None:
-            asked = _asked(value) if isinstance(value, str) else value
+            asked = findable(value) if isinstance(value, str) else value
             wanted = wanted.where(table.c[name] == asked)
     return wanted
 
 
-def _asked(name: str) -> str:
+def findable(name: str) -> str:
     """A name to look for; one that cannot be kept is as good as one that is not there."""
     return "\N{REPLACEMENT CHARACTER}" if "\0" in name or not _is_text(name) else name
 

@@ -27,7 +27,8 @@ _NEXT_STUDY = (
 def restore(place: str, backup_path: Path) -> None:
     """Fill the database at a place, made where there is none, with what a backup holds.
 
-    The backup is checked first and never changed. A database that holds anything is refused.
+    The backup is checked first and never changed. Logins and links are not in it: everybody signs
+    in anew. A database that holds anything is refused.
     Either everything is there afterwards, or the database is as empty as before.
     """
     path = Path(backup_path)
@@ -64,10 +65,10 @@ def check(path: Path) -> None:
 def _fill(source: Connection, target: SqlStore) -> None:
     def fill(there: Connection) -> None:
         target.dialect.lock_schema(there)
-        for table in (schema.study, schema.rubric):
+        for table in (schema.study, schema.rubric, *schema.WORKSPACE):
             if there.execute(select(table).limit(1)).first() is not None:
                 raise StoreError(f"{target.place}: is not empty; name a new database")
-        for table in schema.TABLES:
+        for table in schema.TABLES + schema.WORKSPACE:
             with closing(table_rows(source, table)) as rows:
                 target.dialect.load(there, table, rows)
         if not isinstance(target.dialect, Sqlite):

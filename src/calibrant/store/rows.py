@@ -100,8 +100,8 @@ def described(table: str, row: Row) -> str:
             return f"item {shown[1]} (position {shown[2]})"
         case "rubric":
             return f"rubric {shown[1]} {shown[2]}"
-        case "study":
-            return f"study {shown[0]}"
+        case "study" | "account" | "event":
+            return f"{table} {shown[0]}"
         case _:
             return f"{table} {shown[1]}"
 

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -29,7 +30,7 @@ from sqlalchemy import (
 from calibrant.core.rating import RATER_KINDS
 from calibrant.core.study import ROUND_KINDS, AssignmentState, RoundState
 
-VERSION = "0001"
+VERSION = "0002"
 """The revision of the schema that this program reads and writes."""
 VERSION_TABLE = "alembic_version"
 NAMING = {
@@ -44,6 +45,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "item": ("content", "source"),
     "rating": ("words",),
     "journal": ("words",),
+    "event": (),
 }
 """The tables whose rows are kept for good, and the columns of them that can be emptied."""
 
@@ -58,6 +60,10 @@ def _word(name: str, *, nullable: bool = False) -> Column[str]:
 
 def _number(name: str) -> Column[int]:
     return Column(name, BigInteger, nullable=False)
+
+
+def _flag(name: str) -> Column[bool]:
+    return Column(name, Boolean, nullable=False)
 
 
 def _study() -> Column[int]:
@@ -271,8 +277,83 @@ act = Table(
 )
 """Acts of the last day by name, for connections that broke while one was committed; no content."""
 
+account = Table(
+    "account",
+    metadata,
+    _word("name"),
+    _word("password", nullable=True),
+    _flag("owner"),
+    _word("created_at"),
+    _word("closed_at", nullable=True),
+    _word("preferences"),
+    PrimaryKeyConstraint("name"),
+)
+
+login = Table(
+    "login",
+    metadata,
+    _word("hash"),
+    _word("account"),
+    _word("made_at"),
+    _word("seen_at"),
+    _word("ends_at"),
+    _word("ended_at", nullable=True),
+    _word("about"),
+    PrimaryKeyConstraint("hash"),
+    _to("account", ("account",), ("name",)),
+    Index(None, "account"),
+)
+
+link = Table(
+    "link",
+    metadata,
+    _word("hash"),
+    _word("account"),
+    Column("study", Integer, ForeignKey("study.id"), nullable=True),
+    _word("made_by"),
+    _word("made_at"),
+    _word("ends_at"),
+    _word("used_at", nullable=True),
+    _word("taken_back_at", nullable=True),
+    PrimaryKeyConstraint("hash"),
+    Index(None, "account"),
+    Index(None, "study"),
+)
+
+token = Table(
+    "token",
+    metadata,
+    _word("hash"),
+    _word("account"),
+    _word("label"),
+    _word("made_at"),
+    _word("ends_at", nullable=True),
+    _word("used_at", nullable=True),
+    _word("ended_at", nullable=True),
+    _flag("may_write"),
+    PrimaryKeyConstraint("hash"),
+    _to("account", ("account",), ("name",)),
+    Index(None, "account"),
+)
+
+event = Table(
+    "event",
+    metadata,
+    _number("number"),
+    _word("kind"),
+    _word("actor"),
+    _word("at"),
+    _word("body"),
+    PrimaryKeyConstraint("number"),
+    _from_one("number"),
+)
+
 TABLES = (study, rubric, item, member, round, assignment, draft, rating, journal)
 """Every table that holds something of a study, those that others refer to first."""
+WORKSPACE = (account, token, event)
+"""Every table that holds something of the workspace and belongs to its backups."""
+PASSING = (login, link)
+"""What lets somebody in for a while only: no backup holds it, so that none lets anybody in."""
 
 
 def names(table: Table) -> tuple[str, ...]:

@@ -72,23 +72,31 @@ class SqlStore:
         that one whose commit was not heard of, because the connection broke, is not done twice.
         """
         writing: SqlWriting | None = None
-        name, came_to = secrets.token_hex(16), list[T]()
 
         def act(connection: Connection) -> T:
             nonlocal writing
-            if not self.dialect.sign(connection, name):
-                return came_to[-1]
             writing = SqlWriting(connection, self.dialect)
             try:
-                came_to.append(work(writing))
+                return work(writing)
             finally:
                 writing.end()
+
+        result = self.act(act)
+        if writing is not None:
+            self.tidy(writing)
+        return result
+
+    def act(self, work: Callable[[Connection], T]) -> T:
+        """Run something on a connection as an act: once, however often its commit is not heard."""
+        name, came_to = secrets.token_hex(16), list[T]()
+
+        def signed(connection: Connection) -> T:
+            if not self.dialect.sign(connection, name):
+                return came_to[-1]
+            came_to.append(work(connection))
             return came_to[-1]
 
-        result = self.run(act, write=True)
-        if writing is not None:
-            self._tidy(writing)
-        return result
+        return self.run(signed, write=True)
 
     def run(
         self, act: Callable[[Connection], T], *, write: bool, patience: float | None = None
@@ -123,7 +131,7 @@ class SqlStore:
         self._closed = True
         self.engine.dispose()
 
-    def _tidy(self, done: SqlWriting) -> None:
+    def tidy(self, done: SqlWriting) -> None:
         """What is better done after a commit; nothing is lost where it fails."""
         with contextlib.suppress(*self._errors), self._turn:
             if done.redacted:

@@ -1,8 +1,8 @@
 """What the databases themselves refuse: any change of a row that is kept for good.
 
-Rows of ratings, of the journal, of rubrics and of items are neither changed nor deleted; only
-columns that hold words can be emptied. Programs cannot do otherwise by mistake, whatever they
-are, unless they take the triggers away; ``doctor`` tells when somebody has.
+Rows of ratings, of the journal, of the workspace's events, of rubrics and of items are neither
+changed nor deleted; only columns that hold words can be emptied. Programs cannot do otherwise by
+mistake, whatever they are, unless they take the triggers away; ``doctor`` tells when somebody has.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _UNIQUE = {
         ("study", "request"),
     ),
     "journal": (("study", "number"),),
+    "event": (("number",),),
 }
 _FUNCTION = "calibrant_refuse"
 
