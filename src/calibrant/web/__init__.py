@@ -1,0 +1,1 @@
+"""The web application: pages for people, and an API for programs. It parses, calls and shows."""

@@ -1,0 +1,131 @@
+"""The application: all routes, behind one gate, with errors told in words."""
+
+from __future__ import annotations
+
+import mimetypes
+from importlib import import_module, resources
+from pkgutil import iter_modules
+
+from fastapi import FastAPI, Request
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from calibrant import __version__
+from calibrant.core.errors import CalibrantError, RecordError, Refused, Stale, StoreError
+from calibrant.web import api, pages
+from calibrant.web.access import SignInNeeded, sign_in_address
+from calibrant.web.render import page, static_mark
+from calibrant.web.security import Gatekeeper
+from calibrant.web.workspace import Workspace
+
+KEPT = "public, max-age=31536000, immutable"
+
+
+def make_app(workspace: Workspace) -> FastAPI:
+    """The application that serves a workspace."""
+    app = FastAPI(
+        title="calibrant",
+        version=__version__,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.workspace = workspace
+    for room in (pages, api):
+        for one in iter_modules(room.__path__, f"{room.__name__}."):
+            app.include_router(import_module(one.name).routes.router)
+    app.add_api_route("/static/{mark}/{path:path}", _static, include_in_schema=False)
+    app.add_exception_handler(SignInNeeded, _at_the_door)
+    app.add_exception_handler(HTTPException, _http_trouble)
+    app.add_exception_handler(CalibrantError, _trouble)
+    app.add_exception_handler(Exception, _surprise)
+    app.add_middleware(Gatekeeper, hosts=workspace.hosts, secure=workspace.secure)
+    return app
+
+
+_FILES: dict[str, tuple[bytes, str]] = {}
+
+
+async def _static(mark: str, path: str) -> Response:
+    """A file of ours; it is read once, and browsers keep it for good."""
+    if not _FILES:
+        folder = resources.files("calibrant.web") / "static"
+        for part in folder.iterdir():
+            for one in part.iterdir() if part.is_dir() else ():
+                kind = mimetypes.guess_type(one.name)[0] or "application/octet-stream"
+                _FILES[f"{part.name}/{one.name}"] = (one.read_bytes(), kind)
+    if path not in _FILES or mark != static_mark():
+        return Response("There is no such file.", 404, media_type="text/plain")
+    content, kind = _FILES[path]
+    return Response(content, media_type=kind, headers={"cache-control": KEPT})
+
+
+_static.access = "static"  # type: ignore[attr-defined]
+
+
+def _is_program(request: Request) -> bool:
+    wants = Headers(scope=request.scope).get("accept", "")
+    return request.url.path.startswith("/api/") or wants.startswith("application/json")
+
+
+async def _at_the_door(request: Request, error: Exception) -> Response:
+    if _is_program(request):
+        return JSONResponse(
+            {"error": "sign in, or send a token"}, 401, {"www-authenticate": "Bearer"}
+        )
+    return RedirectResponse(sign_in_address(request), 303)
+
+
+async def _http_trouble(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404 and error.detail == "Not Found":
+        error = HTTPException(404, "There is nothing at this address.")
+    if error.status_code == 405:
+        error = HTTPException(405, "This address cannot be used that way.", error.headers)
+    return _told(request, error.status_code, str(error.detail), headers=error.headers)
+
+
+STATUS = ((Refused, 403), (Stale, 409), (StoreError, 503))
+
+
+async def _trouble(request: Request, error: Exception) -> Response:
+    """What calibrant itself has to say against it, in its own words."""
+    status = next((code for kind, code in STATUS if isinstance(error, kind)), 422)
+    faults = [str(one) for one in error.faults] if isinstance(error, RecordError) else []
+    return _told(request, status, str(error), faults=faults)
+
+
+async def _surprise(request: Request, error: Exception) -> Response:
+    """A mistake of ours: nothing of its inside is shown; it stands in the server's log."""
+    sentence = "Something went wrong here, and it was written down. What was saved is kept."
+    return _told(request, 500, sentence)
+
+
+TITLES = {
+    401: "Please sign in",
+    403: "This is not for you",
+    404: "Nothing here",
+    409: "Somebody was quicker",
+    413: "Too large",
+    422: "That does not fit yet",
+    429: "A little patience",
+    503: "The database cannot be reached",
+}
+
+
+def _told(
+    request: Request,
+    status: int,
+    sentence: str,
+    *,
+    faults: list[str] | None = None,
+    headers: object = None,
+) -> Response:
+    extra = dict(headers) if isinstance(headers, dict) else None
+    if _is_program(request):
+        return JSONResponse({"error": sentence, "faults": faults or []}, status, extra)
+    title = TITLES.get(status, "That did not work")
+    shown = page(request, "error.html", status=status, title=title, sentence=sentence)
+    shown.headers.update(extra or {})
+    return shown

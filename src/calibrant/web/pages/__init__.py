@@ -1,0 +1,1 @@
+"""Pages, one subject a file."""

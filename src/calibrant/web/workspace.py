@@ -1,0 +1,110 @@
+"""What a server serves: the studies of one database, and those who may come in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from calibrant.accounts.links import Links
+from calibrant.accounts.sign_in import Door
+from calibrant.accounts.tokens import Tokens
+from calibrant.core.study import Member, StudyRecord
+from calibrant.ports.clock import Clock
+from calibrant.ports.store import Reading, Store
+from calibrant.study.handle import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who has come in: by a cookie in a browser, or by a token from a program."""
+
+    name: str
+    is_owner: bool
+    via: Literal["cookie", "token"]
+    may_write: bool
+    secret: str
+    """Of the login or the token; it never leaves the server in a page."""
+    csrf: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """One database with its studies and accounts, as one server process holds it."""
+
+    store: Store
+    """Where small changes go: one writer, many of them in one commit."""
+    plain: Store
+    """The same database for what takes long: imports, plans."""
+    door: Door
+    links: Links
+    tokens: Tokens
+    clock: Clock
+    place: str
+    """Where the database is, fit to be shown."""
+    hosts: tuple[str, ...]
+    secure: bool = False
+    """Whether it is reached by HTTPS."""
+    entries: Mapping[str, str] = field(default_factory=dict)
+    """Secrets of links that this process printed, with the account they lead to."""
+    records: dict[int, StudyRecord] = field(default_factory=dict)
+    """Studies by number; what a study record says never changes."""
+
+    @property
+    def cookie(self) -> str:
+        """Its own name on this machine, so that two servers do not sign each other's people out."""
+        mark = hashlib.sha256(self.door.mark).hexdigest()[:8]
+        return f"calibrant_{mark}"
+
+    def by_cookie(self, secret: str) -> Visitor | None:
+        """Who holds this login, while it lasts."""
+        account = self.door.visitor(secret)
+        if account is None:
+            return None
+        return Visitor(account.name, account.owner, "cookie", True, secret, self.door.csrf(secret))
+
+    def by_token(self, header: str) -> Visitor | None:
+        """Whose token an ``Authorization`` header carries."""
+        kind, _, secret = header.partition(" ")
+        found = self.tokens.visitor(secret.strip()) if kind.lower() == "bearer" else None
+        if found is None:
+            return None
+        account, token = found
+        return Visitor(account.name, account.owner, "token", token.may_write, secret, "")
+
+    def studies_of(self, name: str) -> list[tuple[int, StudyRecord, Member]]:
+        """Studies in which somebody takes part, with what they are there."""
+
+        def work(tx: Reading) -> list[tuple[int, StudyRecord, Member]]:
+            return [
+                (number, record, one)
+                for number, record in tx.studies()
+                for one in tx.members(number)
+                if one.name == name and one.left_at is None
+            ]
+
+        return self.store.read(work)
+
+    def leads(self, name: str) -> bool:
+        """Whether somebody leads a study."""
+        return any("lead" in one.roles for _, _, one in self.studies_of(name))
+
+    def enter(self, number: int, name: str) -> tuple[Study, Member] | None:
+        """A study in the hands of one of its members; None for anybody else."""
+        record = self._record(number)
+        if record is None:
+            return None
+        for one in self.store.read(lambda tx: tx.members(number)):
+            if one.name == name and one.left_at is None and one.kind == "HUMAN":
+                return Study(self.store, number, record, name, self.clock), one
+        return None
+
+    def unhurried(self, study: Study) -> Study:
+        """The same study, for work that takes long: it does not hold up those who save."""
+        return replace(study, store=self.plain)
+
+    def _record(self, number: int) -> StudyRecord | None:
+        if number not in self.records:
+            self.records.update(self.store.read(lambda tx: tx.studies()))
+        return self.records.get(number)
