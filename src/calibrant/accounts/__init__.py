@@ -1,0 +1,1 @@
+"""Who may come in: passwords, sign-ins, invitation links and personal tokens."""
