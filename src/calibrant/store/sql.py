@@ -45,7 +45,8 @@ class SqlStore:
             threading.Lock() if alone else contextlib.nullcontext()
         )
         raw = self.engine.dialect.loaded_dbapi.Error
-        self._errors: tuple[type[Exception], ...] = (SQLAlchemyError, raw)
+        self.errors: tuple[type[Exception], ...] = (SQLAlchemyError, raw)
+        """What is raised where there is trouble with the database."""
 
     @property
     def place(self) -> str:
@@ -108,7 +109,7 @@ class SqlStore:
             try:
                 with self._alone():
                     return self._once(act, write)
-            except self._errors as error:
+            except self.errors as error:
                 if not passes(error) or time.monotonic() + pause > until:
                     raise StoreError(sentence(error, self.place)) from error
             time.sleep(pause * _chance.uniform(0.5, 1.5))
@@ -132,11 +133,18 @@ class SqlStore:
         self.engine.dispose()
 
     def tidy(self, done: SqlWriting) -> None:
-        """What is better done after a commit; nothing is lost where it fails."""
-        with contextlib.suppress(*self._errors), self._turn:
+        """Do what is better done after a commit; nothing is lost where it fails."""
+        with contextlib.suppress(*self.errors), self._turn:
             if done.redacted:
                 self.dialect.forget(self.engine)
             self.dialect.learn(self.engine, done.loaded)
+
+    def need_free(self) -> None:
+        """Raise ``StoreError`` within work of this thread, and when the store is closed."""
+        if self._closed:
+            raise StoreError(f"{self.place}: the store is closed")
+        if getattr(self._inside, "busy", False):
+            raise StoreError("work within work: use what the outer one was handed")
 
     def _once(self, act: Callable[[Connection], T], write: bool) -> T:
         connection = self.engine.connect()
@@ -149,21 +157,18 @@ class SqlStore:
             if is_lost(error):
                 connection.invalidate()
             else:
-                with contextlib.suppress(*self._errors):
+                with contextlib.suppress(*self.errors):
                     connection.rollback()
             raise
         finally:
-            with contextlib.suppress(*self._errors):
+            with contextlib.suppress(*self.errors):
                 connection.close()
         return result
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep work from beginning other work: it would wait for itself."""
-        if self._closed:
-            raise StoreError(f"{self.place}: the store is closed")
-        if getattr(self._inside, "busy", False):
-            raise StoreError("work within work: use what the outer one was handed")
+        self.need_free()
         self._inside.busy = True
         try:
             with self._turn:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -48,6 +48,8 @@ from calibrant.store.reading import KEY, SqlReading, at, bound
 from calibrant.store.rows import answer_row
 from calibrant.store.trouble import driver_error, is_refused_row
 
+T = TypeVar("T")
+
 
 class SqlWriting(SqlReading):
     """What can be written while one transaction lasts.
@@ -61,6 +63,23 @@ class SqlWriting(SqlReading):
         """Whether words were emptied."""
         self.loaded: Counter[str] = Counter()
         """How many rows were added, by table."""
+
+    @property
+    def connection(self) -> Connection:
+        """On which the transaction runs: for the store's own tables beside those of studies."""
+        return self._connection
+
+    def apart(self, work: Callable[[Any], T]) -> T:
+        """Run work so that it leaves nothing where it raises, and the transaction goes on."""
+        saved = self._connection.begin_nested()
+        try:
+            result = work(self)
+        except BaseException:
+            saved.rollback()  # where this fails too, the transaction is gone
+            raise
+        self.end()
+        saved.commit()
+        return result
 
     def add_study(self, record: StudyRecord) -> int:
         """A study of a name that is free; its number."""

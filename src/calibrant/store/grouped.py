@@ -1,0 +1,233 @@
+"""One writer with group commit: a store that many threads write to at once.
+
+Whatever waits when the writer is free becomes one transaction, each piece of work in a savepoint
+of its own, and one commit makes all of it durable. Nobody is told of success before that. Waiting
+for more work is no part of it: the pieces gather while the commit before is on its way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from calibrant.core.errors import StoreError
+from calibrant.ports.store import Reading, Writing
+from calibrant.store.dialect import Dialect
+from calibrant.store.sql import SqlStore
+from calibrant.store.trouble import passes
+from calibrant.store.writing import SqlWriting
+
+T = TypeVar("T")
+MOST = 64
+"""Pieces of work in one transaction."""
+
+
+class _Alone(BaseException):
+    """A piece asks to be the only writer of its study, so it gets a transaction of its own."""
+
+
+@dataclass(slots=True, eq=False)
+class _Piece:
+    """Work that somebody waits for."""
+
+    work: Callable[[Any], Any]
+    answer: Future[Any] = field(default_factory=Future)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What a piece came to, kept until it is committed."""
+
+    result: Any = None
+    error: BaseException | None = None
+
+
+class _Beside(SqlWriting):
+    """Writing beside others in one transaction, which holds what each of them has locked."""
+
+    def hold_study(self, study: int, *, alone: bool) -> None:
+        """Share a study; whoever wants it alone is run alone, or processes block each other."""
+        if alone:
+            raise _Alone
+        super().hold_study(study, alone=False)
+
+
+class Grouped:
+    """A store around a store; threads share it, and it ends with ``close``."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self.store = store
+        self._queue: SimpleQueue[_Piece | None] = SimpleQueue()
+        self._gate = threading.Lock()
+        self._closed = False
+        self._writer = threading.Thread(target=self._go_on, name="calibrant-writer", daemon=True)
+        self._writer.start()
+
+    @property
+    def place(self) -> str:
+        """Where it is, fit to be printed: a path, or an address without its password."""
+        return self.store.place
+
+    @property
+    def dialect(self) -> Dialect:
+        """The kind of database."""
+        return self.store.dialect
+
+    def read(self, work: Callable[[Reading], T]) -> T:
+        """Run work that only reads, all of it as of one moment, beside the writer."""
+        return self.store.read(work)
+
+    def run(self, act: Callable[[Connection], T], *, write: bool) -> T:
+        """Run something on a connection in a transaction of its own."""
+        return self.store.run(act, write=write)
+
+    def write(self, work: Callable[[Writing], T]) -> T:
+        """Run work together with what others have; when this returns, it is durable."""
+        return self.later(work).result()
+
+    def act(self, work: Callable[[Connection], T]) -> T:
+        """Write on a connection together with what others have; durable when this returns."""
+        answer: Future[T] = self._hand_over(lambda writing: work(writing.connection))
+        return answer.result()
+
+    def later(self, work: Callable[[Writing], T]) -> Future[T]:
+        """As ``write``, without waiting: what it comes to is known when it is durable."""
+        return self._hand_over(work)
+
+    def doctor(self) -> list[str]:
+        """Whether everything is in order: one sentence for each thing that is not."""
+        return self.store.doctor()
+
+    def backup(self, path: Any) -> None:
+        """A consistent copy of the whole database into a file, while others go on writing."""
+        self.store.backup(path)
+
+    def close(self) -> None:
+        """Do what waits, take nothing more, and let go of the store."""
+        with self._gate:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        if threading.current_thread() is not self._writer:
+            self._writer.join()
+            self.store.close()
+
+    def _hand_over(self, work: Callable[[Any], Any]) -> Future[Any]:
+        self.store.need_free()  # within other work it would wait for itself
+        piece = _Piece(work)
+        with self._gate:
+            if self._closed:
+                raise StoreError(f"{self.place}: the store is closed")
+            self._queue.put(piece)
+        return piece.answer
+
+    # -- the writer's own thread
+
+    def _go_on(self) -> None:
+        """Take what waits, again and again, until there will be no more."""
+        more = True
+        while more:
+            pieces, more = self._gather()
+            try:
+                self._serve(pieces)
+            except BaseException as error:  # whatever it is, nobody is left waiting
+                for piece in pieces:
+                    if not piece.answer.done():
+                        piece.answer.set_exception(error)
+
+    def _gather(self) -> tuple[list[_Piece], bool]:
+        """The pieces that wait, at least one; and whether there may be more after them."""
+        pieces: list[_Piece] = []
+        piece = self._queue.get()
+        while piece is not None:
+            if piece.answer.set_running_or_notify_cancel():
+                pieces.append(piece)
+            if len(pieces) >= MOST:
+                return pieces, True
+            try:
+                piece = self._queue.get_nowait()
+            except Empty:
+                return pieces, True
+        return pieces, False
+
+    def _serve(self, pieces: Sequence[_Piece]) -> None:
+        """Run pieces in their order: together as far as they can be, else one by one."""
+        rest, together = list(pieces), True
+        while rest:
+            if together and len(rest) > 1:
+                done = self._together(rest)
+                together = done is not None
+                rest = rest[done or 0 :]
+            if rest:
+                self._by_itself(rest.pop(0))
+
+    def _together(self, pieces: Sequence[_Piece]) -> int | None:
+        """Commit pieces up to the one that must be alone; how many, or None where none can be.
+
+        Trouble that passes is waited out with all of them; where it lasts, all are told. After
+        any other trouble nothing is kept: it may be one piece's fault, so each is tried alone.
+        """
+        told: list[_Told] = []
+        writings: list[SqlWriting] = []
+
+        def work(connection: Connection) -> None:
+            told.clear()
+            writings.clear()
+            for piece in pieces:
+                writing = _Beside(connection, self.dialect)
+                try:
+                    told.append(self._tried(piece, writing))
+                except _Alone:
+                    return
+                writings.append(writing)
+
+        try:
+            self.store.act(work)
+        except StoreError as error:
+            if error.__cause__ is None or not passes(error.__cause__):
+                return None
+            told[:] = [_Told(error=error)] * len(pieces)
+            writings.clear()
+        try:
+            for writing in writings:
+                self.store.tidy(writing)
+        finally:
+            for piece, one in zip(pieces, told, strict=False):
+                _answer(piece, one)
+        return len(told)
+
+    def _tried(self, piece: _Piece, writing: SqlWriting) -> _Told:
+        """What a piece comes to; one that raises leaves nothing, and does not harm the others.
+
+        Trouble with the database itself goes on to whoever runs the transaction.
+        """
+        try:
+            return _Told(writing.apart(piece.work))
+        except _Alone:
+            raise
+        except self.store.errors:
+            raise
+        except BaseException as error:
+            return _Told(error=error)
+        finally:
+            writing.end()
+
+    def _by_itself(self, piece: _Piece) -> None:
+        try:
+            told = _Told(self.store.write(piece.work))
+        except BaseException as error:
+            told = _Told(error=error)
+        _answer(piece, told)
+
+
+def _answer(piece: _Piece, told: _Told) -> None:
+    if told.error is None:
+        piece.answer.set_result(told.result)
+    else:
+        piece.answer.set_exception(told.error)
