@@ -95,7 +95,7 @@ def _tell_files(summary: JudgeSummary, out: Path, rubric: str) -> None:
 def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str) -> None:
     """Let judges do their assignments."""
     from calibrant.engine.jobs import Tally
-    from calibrant.judging.in_study import judge_study
+    from calibrant.judging.in_study import judge_study, study_calls
 
     if dry_run:
         raise click.UsageError("--dry-run counts the calls of a file: export the study's items")
@@ -103,7 +103,7 @@ def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str
     with opened(place, name) as study:
         with _watched(tally, asking.stated_prices):
             found = judge_study(
-                study, asking, _study_calls(place, name), tally=tally, on_ready=_tell_servers
+                study, asking, study_calls(place, name), tally=tally, on_ready=_tell_servers
             )
         study_name = study.name
     for line in found.faults:
@@ -146,14 +146,6 @@ def probe(asking: Asking, rubric_name: str, *, dry_run: bool, style: str) -> Non
         for one in found:
             show_withstood(one)
     _leave(tally, incomplete=any(one.total.unanswered for one in found))
-
-
-def _study_calls(place: str, name: str) -> Path:
-    """Where calls for a study are kept: beside its file, or here where it is on a server."""
-    folder = Path() if "://" in place else Path(place).parent
-    stem = "calibrant" if "://" in place else Path(place).name
-    safe = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in name)
-    return folder / f"{stem}.{safe}.calls"
 
 
 # -- while it runs

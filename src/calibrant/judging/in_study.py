@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -79,6 +80,42 @@ def _same_judge(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return {key: value for key, value in one.items() if key not in of_rubric} == {
         key: value for key, value in other.items() if key not in of_rubric
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What one judge of a run would do in a study."""
+
+    rater: str
+    joins: bool
+    """It is new here, and would take part from then on."""
+    waiting: int
+    """Assignments of open rounds that it would be asked about."""
+
+
+def foreseen(study: Study, asking: Asking) -> list[Foreseen]:
+    """What a run would do, judge by judge; nothing is sent or written."""
+    bench = Bench(replace(asking, replay=Path()), bytes(32), Settings.here())
+    waiting: Counter[str] = Counter()
+    for round in study.progress():
+        if round.state == "open":
+            waiting.update({name: total - done for name, (done, total) in round.raters.items()})
+    found = []
+    for named in [*asking.models, *map(str, asking.files)]:
+        judge = _StudyJudge(bench, named, study)
+        mine, name = [one.name for one in judge.members()], judge.now.judge.card.name
+        found += [Foreseen(rater=one, joins=False, waiting=waiting[one]) for one in mine]
+        if name not in mine:
+            found.append(Foreseen(rater=name, joins=True, waiting=0))
+    return found
+
+
+def study_calls(place: str, name: str) -> Path:
+    """Where calls for a study are kept: beside its file, or here where it is on a server."""
+    folder = Path() if "://" in place else Path(place).parent
+    stem = "calibrant" if "://" in place else Path(place).name
+    safe = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in name)
+    return folder / f"{stem}.{safe}.calls"
 
 
 def judge_study(

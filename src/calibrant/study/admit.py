@@ -12,7 +12,9 @@ import polars as pl
 from calibrant.compare.agreement import AgreementReport, agreement_of_frames
 from calibrant.compare.finals import finals
 from calibrant.compare.rating_columns import Reading as TableReading
+from calibrant.compare.targets import TargetResult
 from calibrant.core.errors import StudyError
+from calibrant.core.rating import RaterKind
 from calibrant.core.rubric import Rubric
 from calibrant.ports.store import Reading, Writing
 from calibrant.stats.estimate import Design
@@ -26,7 +28,16 @@ from calibrant.study.session import (
     rubric_of,
     verb,
 )
-from calibrant.study.table import answered, carried, first_answers, long_rows, people, rated
+from calibrant.study.sight import sight_of
+from calibrant.study.table import (
+    answered,
+    carried,
+    first_answers,
+    long_rows,
+    people,
+    rated,
+    seen,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,59 @@ def admitted(tx: Reading, session: Session) -> frozenset[str]:
             counts = set(kept) == set(now.criterion_ids)
         state[str(entry.body["rater"])] = counts
     return frozenset(name for name, counts in state.items() if counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeStanding:
+    """A judge or a check: whether it counts, and what letting it count would rest on."""
+
+    rater: str
+    kind: RaterKind
+    counts: bool
+    items: int
+    """Calibration items that it has rated."""
+    targets: tuple[TargetResult, ...]
+    """Its agreement with what people settled on, held against the rubric's targets."""
+    low: tuple[str, ...]
+    why: str
+    """Why its agreement cannot be told; empty where it can."""
+
+
+@verb("lead", shows="seen")
+def judges(session: Session) -> list[JudgeStanding]:
+    """Judges and checks that take part, with their agreement with people as far as it is seen."""
+
+    def work(tx: Reading) -> list[JudgeStanding]:
+        rubric, trusted = current_rubric(tx, session), admitted(tx, session)
+        frame = seen(_calibrated(tx, session, rubric), sight_of(tx, session))
+        return [
+            _standing(frame, rubric, one.name, one.kind, one.name in trusted)
+            for one in tx.members(session.number)
+            if one.kind != "HUMAN" and one.left_at is None
+        ]
+
+    return session.store.read(work)
+
+
+def _standing(
+    frame: pl.DataFrame, rubric: Rubric, rater: str, kind: RaterKind, counts: bool
+) -> JudgeStanding:
+    report: AgreementReport | None = None
+    why = _untold(frame, rubric, rater)
+    if not why:
+        try:
+            report = beside_people(frame, rubric, rater)
+        except StudyError as error:
+            why = str(error)
+    return JudgeStanding(
+        rater=rater,
+        kind=kind,
+        counts=counts,
+        items=frame.filter(pl.col("rater") == rater)["item"].n_unique(),
+        targets=() if report is None else tuple(report.targets),
+        low=() if report is None else tuple(below(report)),
+        why=why,
+    )
 
 
 @verb("lead", shows="seen")
@@ -103,21 +167,32 @@ def dismiss(session: Session, rater: str, *, reason: str) -> None:
     session.alone(work)
 
 
-def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tuple[list[str], str]:
-    """Criteria on which a judge falls short, or why that cannot be told."""
-    if rubric.agreement is None:
-        return [], f"{rubric.name} states no target of agreement"
+def _calibrated(tx: Reading, session: Session, rubric: Rubric) -> pl.DataFrame:
+    """Ratings of the rounds on which a judge is held against people."""
     rounds = [
         one.number
         for one in tx.rounds(session.number)
         if one.state == "closed" and one.kind in ("calibration", "recalibration", "test")
     ]
-    frame = rated(tx, session, rounds, rubric)
+    return rated(tx, session, rounds, rubric)
+
+
+def _untold(frame: pl.DataFrame, rubric: Rubric, rater: str) -> str:
+    """Why agreement of a judge with people cannot be told; empty where it may."""
+    if rubric.agreement is None:
+        return f"{rubric.name} states no target of agreement"
     if frame.filter(pl.col("rater") == rater).is_empty():
-        return [], "it has not rated the items of a closed calibration round"
+        return "it has not rated the items of a closed calibration round"
     few = _unanswered(frame, rubric, rater)
-    if few:
-        return [], f"it has answered too few calibration items on {', '.join(few)}"
+    return f"it has answered too few calibration items on {', '.join(few)}" if few else ""
+
+
+def _shortfall(tx: Reading, session: Session, rubric: Rubric, rater: str) -> tuple[list[str], str]:
+    """Criteria on which a judge falls short, or why that cannot be told."""
+    frame = _calibrated(tx, session, rubric)
+    why = _untold(frame, rubric, rater)
+    if why:
+        return [], why
     try:
         return below(beside_people(frame, rubric, rater)), ""
     except StudyError as error:

@@ -11,6 +11,7 @@ from calibrant.study import (
     adjudicate,
     admit,
     agree,
+    case_file,
     claim,
     collect,
     contents,
@@ -28,6 +29,7 @@ from calibrant.study import (
     score,
     status,
     table,
+    thread,
 )
 from calibrant.study.session import Session
 
@@ -78,9 +80,13 @@ class Study(Session):
     rater_report = raters.rater_report
     disputes = discuss.disputes
     discuss = discuss.discuss
+    comment = thread.comment
+    comments = thread.comments
+    case_file = case_file.case_file
     take_step = recalibrate.take_step
     admit_judge = admit.admit
     dismiss_judge = admit.dismiss
+    judges = admit.judges
     queue = adjudicate.queue
     no_consensus = adjudicate.no_consensus
     settle = adjudicate.settle
