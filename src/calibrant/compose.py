@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from calibrant.accounts.links import Links
+    from calibrant.accounts.owners import Owners
+    from calibrant.accounts.sign_in import Door
+    from calibrant.accounts.tokens import Tokens
     from calibrant.core.rubric import Rubric
     from calibrant.core.study import StudyRecord
     from calibrant.formats.bundle_read import Verified
     from calibrant.formats.bundle_write import Written
+    from calibrant.ports.store import Store
     from calibrant.study.handle import Study
 
 
@@ -74,6 +80,59 @@ def studies(place: str) -> list[StudyRecord]:
         return [record for _, record in store.read(lambda tx: tx.studies())]
     finally:
         store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A database to be served: its studies, and those who may come in."""
+
+    store: Store
+    """With one writer, which commits what many hand in at once."""
+    plain: Store
+    """The same database, for work that takes long."""
+    door: Door
+    links: Links
+    tokens: Tokens
+    owners: Owners
+    shown: str
+    """Where it is, fit to be shown."""
+
+    def close(self) -> None:
+        """Let go of it, after what waits is written."""
+        self.store.close()
+
+
+def open_workspace(place: str, *, create: bool = False) -> Opened:
+    """The database at ``place`` with its accounts; the secret that signs forms stands beside it."""
+    import secrets
+
+    from calibrant.accounts.links import Links
+    from calibrant.accounts.means import Means
+    from calibrant.accounts.owners import Owners
+    from calibrant.accounts.secret import workspace_secret
+    from calibrant.accounts.sign_in import Door
+    from calibrant.accounts.tokens import Tokens
+    from calibrant.store.accounts import SqlAccounts
+    from calibrant.store.grouped import Grouped
+    from calibrant.store.open import open_store
+
+    plain = open_store(place, create=create)
+    try:
+        key = workspace_secret(secret_path(place), secrets.token_bytes)
+    except BaseException:
+        plain.close()
+        raise
+    means = Means(SqlAccounts(plain), now, lambda: secrets.token_urlsafe(32))
+    door = Door(means, key)
+    links, tokens = Links(door, plain), Tokens(means)
+    owners = Owners(door, links, tokens)
+    return Opened(Grouped(plain), plain, door, links, tokens, owners, shown_place(place))
+
+
+def secret_path(place: str) -> Path:
+    """Where the secret of a workspace is kept: beside its file, or here for one on a server."""
+    shown = shown_place(place)
+    return Path("calibrant.secret") if "://" in shown else Path(f"{shown}.secret")
 
 
 def back_up(place: str, path: Path) -> None:

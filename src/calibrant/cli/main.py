@@ -23,6 +23,7 @@ COMMANDS = {
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),
+    "serve": ("calibrant.cli.serve", "Run the web application on your own database."),
     "study": ("calibrant.cli.study", "Run a study: rounds, raters, adjudication, status."),
     "validate-judge": ("calibrant.cli.validate_judge", "Tell whether a judge may replace people."),
 }

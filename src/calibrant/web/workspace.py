@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from calibrant.accounts.links import Links
+from calibrant.accounts.owners import Owners
 from calibrant.accounts.sign_in import Door
 from calibrant.accounts.tokens import Tokens
+from calibrant.compose import Opened, now
 from calibrant.core.study import Member, StudyRecord
 from calibrant.ports.clock import Clock
 from calibrant.ports.store import Reading, Store
 from calibrant.study.handle import Study
+from calibrant.web.entries import Entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +35,59 @@ class Visitor:
 class Workspace:
     """One database with its studies and accounts, as one server process holds it."""
 
-    store: Store
-    """Where small changes go: one writer, many of them in one commit."""
-    plain: Store
-    """The same database for what takes long: imports, plans."""
-    door: Door
-    links: Links
-    tokens: Tokens
-    clock: Clock
-    place: str
-    """Where the database is, fit to be shown."""
+    opened: Opened
     hosts: tuple[str, ...]
+    """The names it answers to, with their ports."""
+    clock: Clock = now
     secure: bool = False
     """Whether it is reached by HTTPS."""
-    entries: Mapping[str, str] = field(default_factory=dict)
-    """Secrets of links that this process printed, with the account they lead to."""
+    entries: Entries = field(default_factory=Entries)
     records: dict[int, StudyRecord] = field(default_factory=dict)
     """Studies by number; what a study record says never changes."""
 
     @property
+    def store(self) -> Store:
+        """Where small changes go: one writer, many of them in one commit."""
+        return self.opened.store
+
+    @property
+    def plain(self) -> Store:
+        """The same database for what takes long: imports, plans."""
+        return self.opened.plain
+
+    @property
+    def door(self) -> Door:
+        """Where people sign in."""
+        return self.opened.door
+
+    @property
+    def links(self) -> Links:
+        """Invitations."""
+        return self.opened.links
+
+    @property
+    def tokens(self) -> Tokens:
+        """What programs come in by."""
+        return self.opened.tokens
+
+    @property
+    def owners(self) -> Owners:
+        """What owners do with accounts."""
+        return self.opened.owners
+
+    @property
     def cookie(self) -> str:
         """Its own name on this machine, so that two servers do not sign each other's people out."""
-        mark = hashlib.sha256(self.door.mark).hexdigest()[:8]
+        mark = hashlib.sha256(self.opened.shown.encode()).hexdigest()[:8]
         return f"calibrant_{mark}"
 
     def by_cookie(self, secret: str) -> Visitor | None:
         """Who holds this login, while it lasts."""
-        account = self.door.visitor(secret)
-        if account is None:
+        found = self.door.visitor(secret)
+        if found is None:
             return None
-        return Visitor(account.name, account.owner, "cookie", True, secret, self.door.csrf(secret))
+        account, csrf = found.account, self.door.csrf(secret)
+        return Visitor(account.name, account.owner, "cookie", True, secret, csrf)
 
     def by_token(self, header: str) -> Visitor | None:
         """Whose token an ``Authorization`` header carries."""
@@ -70,7 +95,7 @@ class Workspace:
         found = self.tokens.visitor(secret.strip()) if kind.lower() == "bearer" else None
         if found is None:
             return None
-        account, token = found
+        token, account = found
         return Visitor(account.name, account.owner, "token", token.may_write, secret, "")
 
     def studies_of(self, name: str) -> list[tuple[int, StudyRecord, Member]]:
