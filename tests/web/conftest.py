@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from calibrant import compose
@@ -24,7 +25,7 @@ class Signed(TestClient):
     csrf: str = ""
     name: str = ""
 
-    def send_form(self, path: str, **fields: object) -> object:
+    def send_form(self, path: str, **fields: str) -> Response:
         """Send a form of ours; gives the response without following where it leads."""
         return self.post(path, data={"csrf": self.csrf, **fields}, follow_redirects=False)
 

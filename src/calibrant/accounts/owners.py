@@ -8,7 +8,7 @@ from typing import Any
 from calibrant.accounts.links import Links
 from calibrant.accounts.sign_in import Door
 from calibrant.accounts.tokens import Tokens
-from calibrant.core.account import Account
+from calibrant.core.account import Account, Event
 from calibrant.core.errors import AccountError, Doubled
 from calibrant.core.ids import NAME_RULE, read_name
 
@@ -58,6 +58,14 @@ class Owners:
     def accounts(self) -> list[Account]:
         """All accounts, by name."""
         return self._means.accounts.accounts()
+
+    def account(self, name: str) -> Account:
+        """An open account; raises ``AccountError`` where there is none."""
+        return self._need(name)
+
+    def last_events(self, limit: int) -> list[Event]:
+        """What happened last in the workspace, the newest first."""
+        return self._means.accounts.last_events(limit)
 
     def set_owner(self, name: str, owner: bool, *, by: str) -> None:
         """Somebody begins or ceases to look after the workspace; one always does."""

@@ -81,6 +81,18 @@ class Door:
         self.means.accounts.set_password(name, kept, event, but=entered.login.hash)
         self.forget()
 
+    def choose_password(self, secret: str, new: str) -> None:
+        """A first password, for whoever came in by a link; refused where there is one."""
+        entered = self.need(secret)
+        name = entered.account.name
+        known = self.means.accounts.account(name)
+        if known is None or known.password is not None:
+            raise AccountError("you have a password: change it instead")
+        kept = self.means.passwords.hash(new, name)
+        event = self.means.event("password_set", name)
+        self.means.accounts.set_password(name, kept, event, but=entered.login.hash)
+        self.forget()
+
     def _proved(self, name: str, password: str, address: str) -> Account:
         """The open account whose password this is."""
         if address:
