@@ -15,7 +15,7 @@ from calibrant.core.errors import Refused, StudyError
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import COUNTING
 from calibrant.ports.store import Reading, Writing
-from calibrant.study.discuss import low_for_rule
+from calibrant.study.discuss import low_for_rule, participants_of
 from calibrant.study.flags import Flag, flags_seen, open_rounds, took_part
 from calibrant.study.score import finals_of, main_ratings, settlements
 from calibrant.study.session import Session, current_rubric, reason_of, verb
@@ -189,12 +189,11 @@ def no_consensus(
 
     def work(tx: Writing) -> None:
         name = _settleable(tx, session, item, criterion)
-        _participants(tx, session, participants)
         entry = session.entry(
             "no_consensus",
             item=item,
             criterion=name,
-            body={"participants": sorted(participants)},
+            body={"participants": participants_of(tx, session, participants)},
             words={"reason": why},
         )
         tx.log(session.number, [entry])
@@ -212,13 +211,6 @@ def _settleable(tx: Reading, session: Session, item: str, criterion: str) -> str
     if not any(one.key.round in rounds for one in tx.ratings(session.number, item=item)):
         raise StudyError(f"item {item!r} has no ratings in a closed round that counts")
     return name
-
-
-def _participants(tx: Reading, session: Session, names: Sequence[str]) -> None:
-    known = {one.name for one in tx.members(session.number)}
-    strange = sorted(set(names) - known)
-    if strange or not names:
-        raise StudyError(f"{strange[0]!r} is not a member" if strange else "say who took part")
 
 
 @verb("lead", "reviewer", "adjudicator", shows="seen")
@@ -260,9 +252,8 @@ def settle(
         }
         _need_case(tx, session, rubric, item, name, how=how)
         if how == "consensus":
-            _participants(tx, session, participants)
-            _need_raters(tx, session, item, participants)
-            body["participants"] = sorted(set(participants))
+            body["participants"] = participants_of(tx, session, participants)
+            _need_raters(tx, session, item, body["participants"])
         else:
             body["rated_too"] = _need_adjudicator(tx, session, rubric, item, name)
         entry = session.entry(

@@ -15,7 +15,7 @@ from calibrant.core.study import Round
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.agree import below, compared
 from calibrant.study.session import Session, reason_of, round_numbered, rubric_of, verb
-from calibrant.study.sight import need_round, sight_of
+from calibrant.study.sight import named, need_round, sight_of
 from calibrant.study.table import people, rated, seen
 
 
@@ -106,6 +106,15 @@ def disputes(session: Session, round: int) -> list[Dispute]:
     return session.store.read(work)
 
 
+def participants_of(tx: Reading, session: Session, given: Sequence[str]) -> list[str]:
+    """Members who took part, given by name or mask; raises ``StudyError`` where there is none."""
+    found = named(tx, session, given)
+    strange = sorted(set(found) - {one.name for one in tx.members(session.number)})
+    if strange or not found:
+        raise StudyError(f"{strange[0]!r} is not a member" if strange else "say who took part")
+    return found
+
+
 def _answers_of(frame: pl.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """By item and rater, the row of answers."""
     out: dict[str, dict[str, dict[str, Any]]] = {}
@@ -134,10 +143,7 @@ def discuss(
         need_round(sight, round)
         if item in sight.hidden:
             raise StudyError(f"rate item {item!r} first: you have it on your list")
-        known = {one.name for one in tx.members(session.number)}
-        strange = sorted(set(participants) - known)
-        if strange or not participants:
-            raise StudyError(f"{strange[0]!r} is not a member" if strange else "say who took part")
+        took_part = participants_of(tx, session, participants)
         if tx.item(session.number, item) is None:
             raise StudyError(f"study {session.name!r} has no item {item!r}")
         entry = session.entry(
@@ -145,7 +151,7 @@ def discuss(
             round=round,
             item=item,
             criterion=rubric.criterion(criterion).id,
-            body={"participants": sorted(participants), "unclear": unclear},
+            body={"participants": took_part, "unclear": unclear},
             words={"outcome": said},
         )
         tx.log(session.number, [entry])

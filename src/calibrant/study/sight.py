@@ -70,6 +70,18 @@ def masks(tx: Reading, session: Session) -> Callable[[str], str]:
     return lambda name: "you" if name == session.actor else letters.get(name, "somebody")
 
 
+def named(tx: Reading, session: Session, given: Iterable[str]) -> list[str]:
+    """Members by their names or by their masks; anything else stays as it is.
+
+    Whoever is told masks names others by them. What a mask stands for is not told.
+    """
+    names = [one.name for one in tx.members(session.number)]
+    mask = masks(tx, session)
+    masked = {mask(name): name for name in names}
+    known = {} if sight_of(tx, session).masked else {name: name for name in names}
+    return sorted({{**masked, **known}.get(name, name) for name in given})
+
+
 def _mask_key(tx: Reading, session: Session) -> str | int:
     """What the letters of masks follow from; the seed in a study that was begun without a key."""
     kept = [one.body.get(MASK_KEY) for one in tx.journal(session.number, kinds=("study",))]
