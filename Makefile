@@ -7,6 +7,7 @@ STAMP := $(VENV)/.installed
 MODEL := $(VENV)/models/SmolLM2-135M-Instruct.gguf
 FUZZ_CASES ?= 50000
 AREAS ?=
+PORT ?= 8321
 
 .PHONY: help setup demo test lint bench fuzz format lock clean
 
@@ -22,27 +23,11 @@ $(STAMP): pyproject.toml requirements.lock scripts/setup.sh scripts/model.sh
 $(MODEL): | $(STAMP)
 	@sh scripts/model.sh $(VENV)
 
-demo: $(STAMP) ## score the examples, compare their raters, check conversations, begin a study
-	@for name in coaching-conversation smart-action-plan ai-response; do \
-	  answers=$$(ls examples/$$name/answers.jsonl 2>/dev/null || echo examples/$$name/answers.csv); \
-	  printf '\n$$ calibrant score %s -r %s --items examples/%s/items.jsonl\n' $$answers $$name $$name; \
-	  $(BIN)/calibrant score $$answers -r $$name --items examples/$$name/items.jsonl --format text || exit 1; \
-	done
-	@printf '\n$$ calibrant agree examples/smart-action-plan/answers.csv -r smart-action-plan\n'
-	@$(BIN)/calibrant agree examples/smart-action-plan/answers.csv -r smart-action-plan --format text
-	@printf '\n$$ calibrant check examples/coaching-conversation/items.jsonl -r coaching-conversation\n'
-	@$(BIN)/calibrant check examples/coaching-conversation/items.jsonl -r coaching-conversation --format text
-	@rm -rf .demo && mkdir .demo
-	@for verb in 'create advice -r smart-action-plan --lead you' \
-	  'items advice examples/smart-action-plan/items.jsonl' \
-	  'import-scores advice examples/smart-action-plan/answers.csv --add-raters' \
-	  'status advice' 'queue advice'; do \
-	  printf '\n$$ calibrant study %s\n' "$$verb"; \
-	  CALIBRANT_DB=.demo/calibrant.db $(BIN)/calibrant study $$verb --format text || exit 1; \
-	done
-	@printf '\nGo on with this study: export CALIBRANT_DB=.demo/calibrant.db\n'
+demo: $(STAMP) ## open a furnished workspace in the browser (Ctrl-C ends it; PORT=8321)
+	@$(BIN)/calibrant demo --folder .demo --port $(PORT)
 
 test: $(STAMP) $(MODEL) lint ## check everything and run all tests
+	@sh scripts/browser.sh
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## style, types, and the direction of imports

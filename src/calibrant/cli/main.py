@@ -15,6 +15,7 @@ COMMANDS = {
     "calibrate-judge": ("calibrant.cli.calibrate_judge", "Fit a judge to people's answers."),
     "check": ("calibrant.cli.check", "Measure items with checks, and quote what they found."),
     "combine": ("calibrant.cli.combine", "Combine several raters' answers into one."),
+    "demo": ("calibrant.cli.demo", "Open a furnished workspace in the browser."),
     "estimate": ("calibrant.cli.estimate", "Correct a judged set by a sample of people's labels."),
     "items": ("calibrant.cli.items", "Check files of items, and print their JSON Schemas."),
     "judge": ("calibrant.cli.judge", "Let language models judge items by a rubric."),

@@ -52,7 +52,7 @@ def serve(
     It listens on this machine alone unless you say otherwise. The link it prints lets you in
     once; invite others from the pages.
     """
-    _need_web()
+    need_web()
     from calibrant.compose import open_workspace
     from calibrant.web.serving import Listening, need_safe
 
@@ -67,7 +67,7 @@ def serve(
         opened.close()
 
 
-def _need_web() -> None:
+def need_web() -> None:
     """Say what is missing before anything else does."""
     try:
         import argon2  # noqa: F401
