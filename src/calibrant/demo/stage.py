@@ -1,0 +1,155 @@
+"""A demo study in the making: whoever acts uses the study's own verbs, at a time of the story.
+
+Nothing here goes round the door: what a form says is accepted or refused as anybody's would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from math import floor
+
+from calibrant.core.errors import RecordError
+from calibrant.core.ids import content_hash
+from calibrant.core.parts import parts_of
+from calibrant.core.rubric import Rubric
+from calibrant.core.study import Role, time_text
+from calibrant.demo.calendar import Calendar
+from calibrant.demo.hands import EVERYWHERE, Hand, Spread, filled_in
+from calibrant.demo.material import Material
+from calibrant.ports.store import Store
+from calibrant.study.claim import Task
+from calibrant.study.collect import Submission
+from calibrant.study.handle import Study
+from calibrant.study.open import create, enter
+
+LEAD, REVIEWER, ADJUDICATOR, VIEWER = "Dana", "Robin", "Alex", "Noor"
+"""The lead, the reviewer and the adjudicator a visitor goes in as; and somebody who looks on."""
+HANDS: Mapping[str, Hand] = {
+    REVIEWER: Hand(severity=0.1, words=0.5),
+    "Amara": Hand(severity=0.35, noise=0.9, words=0.6),
+    "Jonas": Hand(severity=-0.45, halo=0.12, words=0.25),
+    "Mei": Hand(noise=0.8, words=0.5),
+    "Ines": Hand(severity=-0.1, noise=0.9, words=0.4),
+    "Yusuf": Hand(severity=0.2, noise=1.1, halo=0.08, words=0.35),
+    "Tobias": Hand(severity=-0.25, noise=1.2, words=0.3),
+    "Priya": Hand(severity=0.15, noise=0.8, words=0.55),
+}
+"""Everybody who rates, with the way they do it."""
+HOLDER = "demo"
+"""Who holds what simulated raters claim."""
+READING = 4.0
+"""Words a second that a rater takes in while judging."""
+THINKING = 15.0
+"""Seconds for each criterion."""
+
+
+class Stage:
+    """One study with its story's calendar and its simulated raters."""
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        rubric: Rubric,
+        material: Material,
+        *,
+        title: str,
+        calendar: Calendar,
+        began: int,
+        seed: int,
+        spread: Spread,
+    ) -> None:
+        """Begin a study ``began`` days ago."""
+        self.calendar = calendar
+        self.items, self.truths = material.items, dict(material.truths)
+        self.spread = dict(spread)
+        self.seed = f"{seed}/{name}"
+        calendar.turn_to(began, 9)
+        made = create(
+            store,
+            name,
+            rubric,
+            lead=LEAD,
+            clock=calendar,
+            start_on=calendar.day(began),
+            title=title,
+            seed=seed % 2**31,
+            mask_key=content_hash(["mask", self.seed]),
+        )
+        self.lead = Study(made.store, made.number, made.record, made.actor, made.clock)
+
+    def seat(self, actor: str) -> Study:
+        """The study in somebody's hands."""
+        found = enter(self.lead.store, self.lead.name, actor=actor, clock=self.calendar)
+        return Study(found.store, found.number, found.record, found.actor, found.clock)
+
+    def panel(self, **groups: Sequence[str]) -> None:
+        """Raters by the kind of person they are; with the adjudicator and the onlooker."""
+        for group, names in groups.items():
+            for name in names:
+                self.lead.add_member(name, group=group)
+        others: tuple[tuple[str, Role], ...] = ((ADJUDICATOR, "adjudicator"), (VIEWER, "viewer"))
+        for name, role in others:
+            self.lead.add_member(name, roles=(role,))
+
+    def train(self, criterion: str) -> None:
+        """From now on raters agree on a criterion as on others; what lay between counts as less."""
+        self.spread[criterion] = self.spread[EVERYWHERE]
+        for name, one in self.truths.items():
+            leaning = one.quality[criterion]
+            if isinstance(leaning, int | float):
+                settled = {**one.quality, criterion: floor(leaning)}
+                self.truths[name] = replace(one, quality=settled)
+
+    def rate(self, rater: str, round: int, ago: int, hour: int, *, most: int | None = None) -> int:
+        """Somebody sits down and hands in what they have to do in a round; how many that was.
+
+        They take at most ``most``, in their own order. What they claim and leave is free again half
+        an hour later, as anybody's would be.
+        """
+        self.calendar.turn_to(ago, hour)
+        mine = self.seat(rater)
+        tasks = [one for one in mine.claim(token=HOLDER, limit=500) if one.key.round == round]
+        tasks = sorted(tasks, key=lambda one: one.position)[:most]
+        if not tasks:
+            return 0
+        usual, self.calendar.pace = self.calendar.pace, timedelta(seconds=self._seconds(tasks))
+        sitting = f"{round}-{ago}-{hour}"
+        outcomes = mine.submit_many(
+            [self._submission(one, at, sitting) for at, one in enumerate(tasks)]
+        )
+        self.calendar.pace = usual
+        for outcome in outcomes:
+            if isinstance(outcome, RecordError):
+                raise outcome
+        return len(outcomes)
+
+    def _seconds(self, tasks: Sequence[Task]) -> float:
+        """What one of these takes: reading, and a moment for each criterion."""
+        words = sum(len(part.text.split()) for one in tasks for part in parts_of(one.item))
+        criteria = len(tasks[0].rubric.criteria)
+        return words / len(tasks) / READING + criteria * THINKING
+
+    def _submission(self, task: Task, at: int, sitting: str) -> Submission:
+        """A form as it will be handed in, once those before it have been."""
+        key = task.key
+        form = filled_in(
+            HANDS[key.rater],
+            task.rubric,
+            task.item,
+            self.truths[key.item],
+            key,
+            seed=self.seed,
+            spread=self.spread,
+        )
+        begun = self.calendar.moment + self.calendar.pace * at
+        return Submission(
+            key=key,
+            form=form | {"sitting": {"id": sitting, "position": at}},
+            request=f"{key.round}/{key.item}/{key.occasion}",
+            version=task.version,
+            lease=task.lease,
+            started_at=time_text(begun),
+        )
