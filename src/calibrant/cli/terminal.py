@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-from unicodedata import category
 
 import click
+
+from calibrant.core.visible import visible as visible  # noqa: PLC0414 - commands take it here
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,28 +70,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "")
             *(cell if isinstance(cell, Text) else Text(visible(str(cell))) for cell in row)
         )
     return drawn
-
-
-JOINERS = "\u200c\u200d"
-"""Invisible, and part of how words and signs are written."""
-
-
-def visible(text: str) -> str:
-    """A text of any origin that a terminal only shows: nothing in it can move, paint or hide.
-
-    Line breaks stay, tabs become spaces, every other control or format character an escape.
-    """
-    text = text.replace("\r\n", "\n").replace("\t", "    ")
-    if text.isprintable():
-        return text
-    return "".join(
-        sign if sign == "\n" or sign in JOINERS or _is_shown(sign) else repr(sign)[1:-1]
-        for sign in text
-    )
-
-
-def _is_shown(sign: str) -> bool:
-    return sign.isprintable() or category(sign) == "Zs"
 
 
 class Bar(Protocol):

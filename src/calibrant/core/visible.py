@@ -1,0 +1,26 @@
+"""Texts of any origin, made so that they can only be read."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+JOINERS = "\u200c\u200d"
+"""Invisible, and part of how words and signs are written."""
+
+
+def visible(text: str) -> str:
+    """A text of any origin in which nothing can move, paint, turn around or hide.
+
+    Line breaks stay, tabs become spaces, every other control or format character an escape.
+    """
+    text = text.replace("\r\n", "\n").replace("\t", "    ")
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign == "\n" or sign in JOINERS or _is_shown(sign) else repr(sign)[1:-1]
+        for sign in text
+    )
+
+
+def _is_shown(sign: str) -> bool:
+    return sign.isprintable() or category(sign) == "Zs"

@@ -1,0 +1,1 @@
+"""What a study came to: findings as data, and pages that show them."""
