@@ -7,6 +7,8 @@ from importlib import import_module, resources
 from pkgutil import iter_modules
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -34,9 +36,10 @@ def make_app(workspace: Workspace) -> FastAPI:
     app.state.workspace = workspace
     for room in (pages, api):
         for one in iter_modules(room.__path__, f"{room.__name__}."):
-            app.include_router(import_module(one.name).routes.router)
+            app.router.routes.extend(import_module(one.name).routes.router.routes)
     app.add_api_route("/static/{mark}/{path:path}", _static, include_in_schema=False)
     app.add_exception_handler(SignInNeeded, _at_the_door)
+    app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(HTTPException, _http_trouble)
     app.add_exception_handler(CalibrantError, _trouble)
     app.add_exception_handler(Exception, _surprise)
@@ -84,6 +87,21 @@ async def _http_trouble(request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         error = HTTPException(405, "This address cannot be used that way.", error.headers)
     return _told(request, error.status_code, str(error.detail), headers=error.headers)
+
+
+async def _misfit(request: Request, error: Exception) -> Response:
+    """What was sent does not have the right shape; told only to whoever may send anything."""
+    assert isinstance(error, RequestValidationError)
+    access = getattr(request.scope["route"].endpoint, "access", None)
+    try:
+        if access is not None:
+            await run_in_threadpool(access.enter, request)
+    except SignInNeeded as needed:
+        return await _at_the_door(request, needed)
+    except HTTPException as refused:
+        return await _http_trouble(request, refused)
+    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    return _told(request, 422, "What was sent does not have the right shape.", faults=faults)
 
 
 STATUS = ((Refused, 403), (Stale, 409), (StoreError, 503))
