@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
+from hashlib import blake2b
+from io import BytesIO
 
 import polars as pl
 
@@ -20,6 +23,10 @@ from calibrant.study.table import answered, first_answers, long_rows, rated, see
 
 PEOPLE = "people"
 """The name under which what people settled on stands beside a judge."""
+KEPT = 64
+"""Reports that are kept at hand: resampling takes most of a second, and the ratings of a closed
+round stay as they are."""
+_REPORTS: OrderedDict[bytes, AgreementReport] = OrderedDict()
 
 
 @verb("lead", "reviewer", "adjudicator", "viewer", shows="seen")
@@ -62,8 +69,22 @@ def compared(
     rows = answered(long_rows(mine.sort("item", "rater"), rubric))
     if rows["rater"].n_unique() < 2:
         raise StudyError("agreement takes two raters or more who rated the same items")
-    table = rows.select("item", "rater", "criterion", "answer")
-    return agreement_of_frames([table], TableReading(rubric=rubric), "study", design=Design())
+    return _report(rows.select("item", "rater", "criterion", "answer"), rubric)
+
+
+def _report(table: pl.DataFrame, rubric: Rubric) -> AgreementReport:
+    """The report on a table, from hand where the same was asked before: it follows from both."""
+    content = BytesIO()
+    table.write_ipc(content)
+    key = blake2b(content.getbuffer(), key=rubric.hash.encode()[-64:]).digest()
+    found = _REPORTS.get(key)
+    if found is None:
+        how = TableReading(rubric=rubric)
+        found = agreement_of_frames([table], how, "study", design=Design())
+        _REPORTS[key] = found
+        while len(_REPORTS) > KEPT:
+            _REPORTS.popitem(last=False)
+    return found
 
 
 def below(report: AgreementReport) -> list[str]:
