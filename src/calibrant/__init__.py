@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         export_tables,
         import_study,
         open_study,
+        report_study,
         verify_bundle,
     )
     from calibrant.core.diff import RubricDiff, diff_rubrics
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from calibrant.formats.validating import validate_judge
     from calibrant.judging.over_file import judge
     from calibrant.raters.checks.signal import Signal
+    from calibrant.report.findings import Findings
     from calibrant.stats.estimate import Estimate
     from calibrant.stats.scorebook import Scorebook
     from calibrant.study.collect import Submission
@@ -77,6 +79,7 @@ _HOME = {
     "Estimate": "stats.estimate",
     "EstimateReport": "compare.estimate_report",
     "Fault": "core.errors",
+    "Findings": "report.findings",
     "FreeItem": "core.item",
     "Item": "core.item",
     "JudgeTrust": "compare.judge_trust",
@@ -119,6 +122,7 @@ _HOME = {
     "rater_report": "formats.rater_files",
     "read_items": "formats.items",
     "read_mapping": "formats.mapping_file",
+    "report_study": "compose",
     "score": "core.scoring",
     "score_file": "formats.score_file",
     "score_table": "formats.frames",
@@ -137,6 +141,7 @@ __all__ = [
     "Estimate",
     "EstimateReport",
     "Fault",
+    "Findings",
     "FreeItem",
     "Item",
     "JudgeTrust",
@@ -179,6 +184,7 @@ __all__ = [
     "rater_report",
     "read_items",
     "read_mapping",
+    "report_study",
     "score",
     "score_file",
     "score_table",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from calibrant.formats.bundle_read import Verified
     from calibrant.formats.bundle_write import Written
     from calibrant.ports.store import Store
+    from calibrant.report.findings import Findings
     from calibrant.study.handle import Study
 
 
@@ -227,6 +228,35 @@ def export_tables(
         lambda contents, tables: write_tables(contents, tables, place, wide=wide),
         pseudonyms=pseudonyms,
     )
+
+
+def report_study(
+    study: Study,
+    path: str | Path | None = None,
+    *,
+    short: bool = False,
+    pseudonyms: bool = False,
+    replace: bool = False,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> Findings:
+    """What a study came to, as far as its actor may see it, and written to ``path``.
+
+    That is an .html page, .md or .json by its name; none is written where no path is given.
+    ``short`` writes the answer alone. With ``pseudonyms`` members go by other names: for leads.
+    A file that is there is kept, unless it is to be replaced.
+    """
+    from calibrant.report.files import check_target, write_report
+    from calibrant.report.findings import findings
+    from calibrant.study.pseudonyms import Pseudonyms
+
+    if path is not None:
+        check_target(Path(path), replace=replace, short=short)
+    _ready(study, pseudonyms)
+    naming = study.store.read(lambda tx: Pseudonyms.of(tx, study)) if pseudonyms else None
+    found = findings(study, naming=naming, on_step=on_step)
+    if path is not None:
+        write_report(found, Path(path), short=short)
+    return found
 
 
 def _unheard(count: int) -> None:

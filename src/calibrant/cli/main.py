@@ -21,6 +21,7 @@ COMMANDS = {
     "judge": ("calibrant.cli.judge", "Let language models judge items by a rubric."),
     "quality": ("calibrant.cli.quality", "Tell where quality is low: items, slices, criteria."),
     "raters": ("calibrant.cli.raters", "Tell how each rater rates: severity, halo, drift, more."),
+    "report": ("calibrant.cli.report", "Report what a study came to, as a page, text or data."),
     "rubric": ("calibrant.cli.rubric", "Write, check, read and compare rubrics."),
     "sample-size": ("calibrant.cli.sample_size", "Tell how many items a study of agreement needs."),
     "score": ("calibrant.cli.score", "Turn answers into verdicts by a rubric."),

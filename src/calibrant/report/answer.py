@@ -10,6 +10,7 @@ from calibrant.report.findings import Findings
 from calibrant.report.pieces import Note, Paragraph, Part, Points, Tile, Tiles
 from calibrant.report.verdicts import Share, Verdicts
 from calibrant.report.wording import (
+    cut,
     listed,
     many,
     number,
@@ -19,6 +20,9 @@ from calibrant.report.wording import (
     target_words,
     titled,
 )
+
+REASON = 200
+"""Signs of a reason."""
 
 
 def answer(found: Findings) -> Part:
@@ -87,7 +91,7 @@ def _points(found: Findings) -> Iterator[tuple[str, str]]:
     versions = found.history.versions
     if len(versions) > 1:
         last = versions[-1]
-        why = f": {last.why}" if last.why else ""
+        why = f": {cut(last.why, REASON)}" if last.why else "."
         yield "Rubric.", f"Changed {_times(len(versions) - 1)}, now {last.name}{why}"
 
 

@@ -7,7 +7,7 @@ in light and in dark, and nothing is told by colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, TypeAlias
@@ -161,7 +161,7 @@ def _bars(chart: Bars) -> tuple[float, Iterator[str]]:
 
 
 def _dots(chart: Dots) -> tuple[float, Iterator[str]]:
-    step, head = 40.0, 24.0 if chart.series else 4.0
+    step, head = (48.0, 26.0) if chart.series else (40.0, 4.0)
     bottom = head + len(chart.rows) * step
 
     def place(value: float) -> str:
@@ -182,9 +182,8 @@ def _dots(chart: Dots) -> tuple[float, Iterator[str]]:
             top = head + at * step
             yield _text("0", top + 12, _short(row.label), "label")
             yield _text("100%", top + 12, _short(row.text), "value", "end")
-            apart = 5.0 if len(row.dots) > 1 else 0.0
-            for number, one in enumerate(row.dots):
-                yield from _dot(one, place, top + 25 + apart * (2 * number - 1) * (apart > 0))
+            for one in row.dots:
+                yield from _dot(one, place, top + 25 + 11 * one.series)
         for value, word in chart.marks:
             yield _text(place(value), bottom + 30, _short(word), "axis marked", "middle")
 
@@ -198,8 +197,7 @@ def _legend(series: tuple[str, ...]) -> Iterator[str]:
         yield f'<svg x="{x}" y="0" overflow="visible">{_text("12", 13, _short(name), "axis")}</svg>'
 
 
-def _dot(one: Dot, place: object, y: float) -> Iterator[str]:
-    assert callable(place)
+def _dot(one: Dot, place: Callable[[float], str], y: float) -> Iterator[str]:
     tone, at = one.tone, _n(y)
     yield (
         f'<line class="span {tone} series{one.series}" x1="{place(one.low)}" '

@@ -31,6 +31,9 @@ from calibrant.report.pieces import (
 )
 
 _NUMBER = re.compile(r"[−+<>]?[\d.,]+(?: %)?|–|")
+_SPAN = re.compile(r"\S+(?: %)? to \S+(?: %)?|\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|")
+_LONG = 40
+"""Signs from which a cell asks for room."""
 
 
 def report_html(findings: Findings, short: bool = False) -> str:
@@ -142,14 +145,12 @@ def _lines(text: str) -> str:
 
 def _table(table: Table) -> str:
     block = table.block
-    numeric = [
-        all(_NUMBER.fullmatch(row[at]) for row in block.rows) for at in range(len(block.header))
-    ]
+    kinds = [_kind([row[at] for row in block.rows], at) for at in range(len(block.header))]
     head = "".join(
-        f'<th scope="col"{_numeric(numeric[at])}>{_t(name)}</th>'
-        for at, name in enumerate(block.header)
+        f'<th scope="col"{kind}>{_t(name)}</th>'
+        for name, kind in zip(block.header, kinds, strict=True)
     )
-    body = "".join(f"<tr>{''.join(_cells(row, numeric))}</tr>" for row in block.rows)
+    body = "".join(f"<tr>{''.join(_cells(row, kinds))}</tr>" for row in block.rows)
     source = (
         f'<p class="source">{table.rest}From {_t(table.source)}. '
         f"<code>{_t(table.command)}</code></p>"
@@ -166,13 +167,18 @@ def _table(table: Table) -> str:
     return f"<details><summary>{_t(block.title)} ({rows:,} rows)</summary>{drawn}</details>"
 
 
-def _cells(row: tuple[str, ...], numeric: list[bool]) -> Iterator[str]:
-    for at, cell in enumerate(row):
+def _kind(cells: list[str], at: int) -> str:
+    """The class of a column: numbers stand to the right, intervals and days in one line."""
+    if at and all(_NUMBER.fullmatch(cell) for cell in cells):
+        return ' class="number"'
+    if all(_SPAN.fullmatch(cell) for cell in cells):
+        return ' class="span"'
+    return ' class="long"' if any(len(cell) > _LONG for cell in cells) else ""
+
+
+def _cells(row: tuple[str, ...], kinds: list[str]) -> Iterator[str]:
+    for at, (cell, kind) in enumerate(zip(row, kinds, strict=True)):
         if at == 0:
-            yield f'<th scope="row" dir="auto">{_lines(cell)}</th>'
+            yield f'<th scope="row" dir="auto"{kind}>{_lines(cell)}</th>'
         else:
-            yield f'<td dir="auto"{_numeric(numeric[at])}>{_lines(cell)}</td>'
-
-
-def _numeric(is_number: bool) -> str:
-    return ' class="number"' if is_number else ""
+            yield f'<td dir="auto"{kind}>{_lines(cell)}</td>'

@@ -104,8 +104,20 @@ class Part:
     pieces: tuple[Piece, ...]
 
 
+def without_empty(block: Block) -> Block:
+    """The table without columns that say nothing of any row."""
+    kept = [
+        at
+        for at in range(len(block.header))
+        if at == 0 or any(row[at] not in ("", "–") for row in block.rows)
+    ]
+    header = tuple(block.header[at] for at in kept)
+    return Block(block.title, header, [tuple(row[at] for at in kept) for row in block.rows])
+
+
 def limited(block: Block, most: int, source: str, command: str, *, folded: bool = False) -> Table:
     """A table of at most so many rows; the rest is in the JSON."""
+    block = without_empty(block)
     rows = list(block.rows)
     total = len(rows) if len(rows) > most else None
     return Table(

@@ -10,7 +10,16 @@ from calibrant.report.asking import Missing
 from calibrant.report.charts import Dot, DotRow, Dots, Tone
 from calibrant.report.findings import Findings
 from calibrant.report.judges import Judge
-from calibrant.report.pieces import Note, Paragraph, Part, Picture, Piece, Table, limited
+from calibrant.report.pieces import (
+    Note,
+    Paragraph,
+    Part,
+    Picture,
+    Piece,
+    Table,
+    limited,
+    without_empty,
+)
 from calibrant.report.raters import Raters
 from calibrant.report.wording import (
     KINDS,
@@ -345,4 +354,5 @@ def _judge(found: Findings, one: Judge, at: int) -> Iterator[Piece]:
         command(found, "export", "--tables", "ratings.csv")
         + f" && calibrant validate-judge ratings.csv -r {found.about.rubric.split('@')[0]}"
     )
-    yield Table(Block(f"{one.judge} beside people", header, table), source, verb)
+    block = without_empty(Block(f"{one.judge} beside people", header, table))
+    yield Table(block, source, verb)

@@ -90,9 +90,9 @@ class Verdicts:
     rated: int
     """Undecided only because the rubric states no pass mark: rated in full."""
     blocked: int
-    """Under a red flag that nobody has decided."""
+    """Undecided under a red flag that nobody has decided."""
     incomplete: int
-    """With an answer that is missing, in error, or to be settled."""
+    """Undecided with an answer that is missing, in error, or to be settled."""
     safety_failed: int
     """With a gate that an answer shuts."""
     pass_mark: bool
@@ -106,7 +106,8 @@ def verdicts_of(rubric: Rubric, verdicts: pl.DataFrame, finals: pl.DataFrame) ->
     outcome = verdicts["verdict"].cast(pl.String)
     complete = verdicts["status"].cast(pl.String) == "complete"
     has_mark = rubric.aggregation.pass_mark is not None
-    open_still = (outcome == "undecided") & complete & ~verdicts["blocked"]
+    undecided = outcome == "undecided"
+    open_still = undecided & complete & ~verdicts["blocked"]
     return Verdicts(
         items=verdicts.height,
         outcomes=tuple(
@@ -114,8 +115,8 @@ def verdicts_of(rubric: Rubric, verdicts: pl.DataFrame, finals: pl.DataFrame) ->
             for name in ("passed", "failed", "undecided")
         ),
         rated=0 if has_mark else int(open_still.sum()),
-        blocked=int(verdicts["blocked"].sum()),
-        incomplete=int((~complete).sum()),
+        blocked=int((undecided & verdicts["blocked"]).sum()),
+        incomplete=int((undecided & ~complete).sum()),
         safety_failed=int((verdicts["gate"].cast(pl.String) == "failed").sum()),
         pass_mark=has_mark,
         scores=_scores(rubric, verdicts),

@@ -9,7 +9,16 @@ from calibrant.report.agreement import Agreed
 from calibrant.report.asking import Missing
 from calibrant.report.findings import Findings
 from calibrant.report.history import Moment
-from calibrant.report.pieces import Note, Paragraph, Part, Piece, Points, Table, limited
+from calibrant.report.pieces import (
+    Note,
+    Paragraph,
+    Part,
+    Piece,
+    Points,
+    Table,
+    limited,
+    without_empty,
+)
 from calibrant.report.raters import Raters
 from calibrant.report.wording import (
     METHODS,
@@ -70,7 +79,7 @@ def _rubric(found: Findings) -> Iterator[Piece]:
              cut(one.why, WORDS), again if one.ask_again else "", one.hash[:19] + "…")
         )  # fmt: skip
     header = ("version", "in force since", "cause", "why", "answers", "hash")
-    block = Block("Versions of the rubric", header, rows)
+    block = without_empty(Block("Versions of the rubric", header, rows))
     yield Table(block, "the journal, and the documents themselves", command(found, "versions"))
     for one in told.versions:
         if one.changes:

@@ -96,9 +96,10 @@ def titled(found: Findings, criterion: str | None) -> str:
     if criterion is None:
         return "all criteria together"
     title = found.about.criteria.get(criterion, "")
-    if not title or title.casefold() == criterion.replace("_", " ").casefold():
-        return title or criterion
-    return f"{title} ({criterion})"
+    if not title:
+        return criterion
+    known = criterion.replace("_", " ").casefold() in title.casefold()
+    return title if known else f"{title} ({criterion})"
 
 
 def coefficient(name: str) -> str:
@@ -111,8 +112,8 @@ def outcome(word: str, why: str) -> str:
     """What became of a target, and what is to say about it."""
     told = OUTCOMES.get(word, word)
     if why.startswith("not shown: "):  # decided on the estimate alone
-        return f"{told}, though {why.removeprefix('not shown: ')}"
-    return f"{told}: {why}" if why else told
+        why = why.removeprefix("not shown: ")
+    return f"{told}; {why}" if why else told
 
 
 def target_words(target: str) -> str:
