@@ -8,8 +8,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection
 from tests.store.store_kit import (
+    a_draft,
     a_key,
     a_rating,
     a_rubric,
@@ -21,9 +22,8 @@ from tests.store.store_kit import (
 
 from calibrant.core.errors import StoreError
 from calibrant.ports.store import Store, Writing
-from calibrant.store import dialect
+from calibrant.store import dialect, quick
 from calibrant.store.open import open_store
-from calibrant.store.sql import SqlStore
 
 ITEMS = 10_000
 BATCH = [a_key(f"i{number}") for number in range(700, 725)]
@@ -41,6 +41,9 @@ def a_large_study(store: Store) -> int:
 def a_batch(tx: Writing, study: int) -> None:
     """Whatever handing in asks of the store."""
     tx.lease(study, rater="ann", token="t", now=at(1), until=at(31), limit=25)
+    tx.lease(study, rater="ann", token="t", now=at(1), until=at(31), key=a_key("i900"))
+    tx.save_draft(study, a_draft("i900"))
+    tx.member(study, "ann")
     tx.hold_assignments(study, BATCH)
     list(tx.items(study, {key.item for key in BATCH}))
     tx.ratings_by_request(study, [f"1/{key.item}/ann/1/1" for key in BATCH])
@@ -53,13 +56,19 @@ def a_batch(tx: Writing, study: int) -> None:
 class Explained:
     """How a database goes about every statement, and how many rows it looks at for nothing."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.wasted: dict[str, int] = {}
-        event.listen(store.engine, "after_cursor_execute", self.explain)
+        run = quick.run
 
-    def explain(
-        self, connection: Connection, _: Any, statement: str, asked: Any, *rest: object
-    ) -> None:
+        def run_and_explain(connection: Connection, statement: Any, asked: Any) -> Any:
+            cursor = run(connection, statement, asked)
+            ready = quick._ready(statement, connection.dialect)
+            self.explain(connection, ready.text, ready.bound(asked))
+            return cursor
+
+        monkeypatch.setattr(quick, "run", run_and_explain)
+
+    def explain(self, connection: Connection, statement: str, asked: Any) -> None:
         if not statement.startswith(("SELECT", "UPDATE")):
             return
         if connection.dialect.name == "sqlite":
@@ -78,10 +87,11 @@ class Explained:
             self.wasted[statement] = 0 if "pk_assignment" in plan else ITEMS
 
 
-def test_no_statement_of_a_batch_walks_through_the_study(store: Store) -> None:
-    assert isinstance(store, SqlStore)
+def test_no_statement_of_a_batch_walks_through_the_study(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = a_large_study(store)
-    told = Explained(store)
+    told = Explained(monkeypatch)
     store.write(lambda tx: a_batch(tx, study))
     assert len(told.wasted) >= 8
     assert {text: rows for text, rows in told.wasted.items() if rows > 30} == {}

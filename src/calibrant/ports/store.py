@@ -78,6 +78,9 @@ class Reading(Protocol):
     def members(self, study: int) -> list[Member]:
         """Everybody, in the order of joining."""
 
+    def member(self, study: int, name: str) -> Member | None:
+        """Somebody, gone or not."""
+
     def rounds(self, study: int) -> list[Round]:
         """All rounds, by number."""
 
@@ -98,8 +101,13 @@ class Reading(Protocol):
     def assignment_rows(self, study: int) -> Iterator[Sequence[tuple[int, str, str, str]]]:
         """Round, item, rater and state of every assignment, in large parts and in no order."""
 
-    def progress(self, study: int) -> list[Progress]:
-        """Counts of assignments by round, rater and state."""
+    def progress(self, study: int, rater: str | None = None) -> list[Progress]:
+        """Counts of assignments by round, rater and state; of all raters, or of one."""
+
+    def nearest_open(
+        self, study: int, *, rater: str, round: int, position: int, after: bool
+    ) -> Key | None:
+        """A rater's open assignment in a round that comes next after a position, or before it."""
 
     def draft(self, study: int, key: Key) -> Draft | None:
         """What is saved of a rating not yet handed in."""
@@ -138,6 +146,7 @@ class Reading(Protocol):
         *,
         kinds: Collection[str] | None = None,
         item: str | None = None,
+        actor: str | None = None,
         after: int = 0,
     ) -> Iterator[Entry]:
         """Entries in the order of happening."""

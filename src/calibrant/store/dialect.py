@@ -74,6 +74,8 @@ class Dialect(Protocol):
     """One kind of database."""
 
     name: str
+    goes_on: bool
+    """Whether a transaction can go on after a statement that was refused."""
 
     def engine(self) -> Engine:
         """Connections to it, not opened yet."""
@@ -120,6 +122,7 @@ class Sqlite:
     """A file, or memory."""
 
     name = "sqlite"
+    goes_on = True
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -224,6 +227,7 @@ class Postgres:
     """A database on a server."""
 
     name = "postgresql"
+    goes_on = False
 
     def __init__(self, url: URL) -> None:
         self.url = url.set(drivername="postgresql+psycopg")

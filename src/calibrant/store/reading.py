@@ -16,9 +16,12 @@ from sqlalchemy import (
     and_,
     bindparam,
     exists,
+    false,
     func,
+    or_,
     select,
 )
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from calibrant.core.errors import StoreError
 from calibrant.core.study import (
@@ -38,8 +41,11 @@ from calibrant.core.study import (
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema
 from calibrant.store.dialect import PART, Among, Dialect
+from calibrant.store.quick import fetched
 
 R = TypeVar("R")
+Finding: TypeAlias = Select[Any] | ReturningUpdate[Any]
+"""A statement that finds rows."""
 Asked: TypeAlias = Mapping[str, Any] | None
 """What is bound to the names in a statement."""
 KEY = ("study", "round", "item", "rater", "occasion")
@@ -134,6 +140,11 @@ class SqlReading:
         wanted = _of_study(schema.member, "position", "name")
         return self._all(wanted, rows.member_record, {"study": study})
 
+    def member(self, study: int, name: str) -> Member | None:
+        """Somebody, gone or not."""
+        asked = {"study": study, "name": findable(name)}
+        return self._one(_named_member(), rows.member_record, asked)
+
     def rounds(self, study: int) -> list[Round]:
         """All rounds, by number."""
         return self._all(_of_study(schema.round, "number"), rows.round_record, {"study": study})
@@ -167,13 +178,22 @@ class SqlReading:
         for part in self._parts(wanted, PART):
             yield [(number, item, rater, state) for number, item, rater, state in part]
 
-    def progress(self, study: int) -> list[Progress]:
-        """Counts of assignments by round, rater and state."""
+    def progress(self, study: int, rater: str | None = None) -> list[Progress]:
+        """Counts of assignments by round, rater and state; of all raters, or of one."""
         table = schema.assignment
         parts = (table.c.round, table.c.rater, table.c.state)
         wanted = select(*parts, func.count()).where(table.c.study == study)
+        wanted = _only(wanted, table, rater=rater)
         found = self._connection.execute(wanted.group_by(*parts).order_by(*parts))
         return [Progress(*row) for row in found]
+
+    def nearest_open(
+        self, study: int, *, rater: str, round: int, position: int, after: bool
+    ) -> Key | None:
+        """A rater's open assignment in a round that comes next after a position, or before it."""
+        asked = {"study": study, "rater": findable(rater), "round": round, "position": position}
+        found = self._one(_nearest_open(after=after), rows.assignment_record, asked)
+        return None if found is None else found.key
 
     def draft(self, study: int, key: Key) -> Draft | None:
         """What is saved of a rating not yet handed in."""
@@ -243,12 +263,13 @@ class SqlReading:
         *,
         kinds: Collection[str] | None = None,
         item: str | None = None,
+        actor: str | None = None,
         after: int = 0,
     ) -> Iterator[Entry]:
         """Entries in the order of happening."""
         some = None if kinds is None else tuple(sorted({findable(kind) for kind in kinds}))
-        wanted = _entries(some, of_item=item is not None)
-        asked = {"study": study, "item": findable(item or "")}
+        wanted = _entries(some, of_item=item is not None, by_actor=actor is not None)
+        asked = {"study": study, "item": findable(item or ""), "actor": findable(actor or "")}
         full = True
         while full:  # most are a few: numbers go on where a cursor would have to be kept
             self._look()
@@ -262,14 +283,25 @@ class SqlReading:
         return self._dialect.listed(sorted({name for name in names if findable(name) == name}))
 
     def _all(
-        self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
+        self,
+        wanted: Select[Any] | ReturningUpdate[Any],
+        record: Callable[[rows.Row], R],
+        asked: Asked = None,
     ) -> list[R]:
-        return [record(tuple(row)) for row in self._connection.execute(wanted, asked).all()]
+        if asked is None:
+            return [record(tuple(row)) for row in self._connection.execute(wanted).all()]
+        return [record(row) for row in fetched(self._connection, wanted, asked)]
 
     def _one(
-        self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
+        self,
+        wanted: Select[Any] | ReturningUpdate[Any],
+        record: Callable[[rows.Row], R],
+        asked: Asked = None,
     ) -> R | None:
-        row = self._connection.execute(wanted, asked).first()
+        if asked is not None:
+            found = fetched(self._connection, wanted, asked)
+            return record(found[0]) if found else None
+        row = self._connection.execute(wanted).first()
         return None if row is None else record(tuple(row))
 
     def _stream(
@@ -316,6 +348,24 @@ def _of_study(table: Table, *order: str) -> Select[Any]:
 
 
 @cache
+def _named_member() -> Select[Any]:
+    table = schema.member
+    this = (table.c.study == bindparam("study"), table.c.name == bindparam("name"))
+    return select(table).where(*this)
+
+
+@cache
+def _nearest_open(*, after: bool) -> Select[Any]:
+    """The next one or the one before; an index gives them by position."""
+    table, here = schema.assignment, bindparam("position")
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round")]
+    beside = table.c.position > here if after else table.c.position < here
+    order = table.c.position.asc() if after else table.c.position.desc()
+    wanted = select(table).where(*these, table.c.state == "open", beside)
+    return wanted.order_by(order).limit(1)
+
+
+@cache
 def _some_items(among: Among) -> Select[Any]:
     """Items by id, then put in order: SQLite would walk through all of them in that order."""
     table = schema.item
@@ -348,15 +398,17 @@ def _by_request() -> Select[Any]:
 
 
 @lru_cache(maxsize=100)
-def _entries(kinds: tuple[str, ...] | None, *, of_item: bool) -> Select[Any]:
+def _entries(kinds: tuple[str, ...] | None, *, of_item: bool, by_actor: bool) -> Select[Any]:
     """The next entries of these kinds after a number."""
     table = schema.journal
     wanted = select(table).where(table.c.study == bindparam("study"))
     wanted = wanted.where(table.c.number > bindparam("after"))
     if kinds is not None:
-        wanted = wanted.where(table.c.kind.in_(kinds))
+        wanted = wanted.where(or_(false(), *(table.c.kind == kind for kind in kinds)))
     if of_item:
         wanted = wanted.where(table.c.item == bindparam("item"))
+    if by_actor:
+        wanted = wanted.where(table.c.actor == bindparam("actor"))
     return wanted.order_by(table.c.number).limit(_BATCH)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from calibrant.core.errors import one_line
@@ -70,6 +70,12 @@ def driver_error(error: BaseException) -> BaseException:
     if isinstance(error, DBAPIError) and error.orig is not None:
         return error.orig
     return error
+
+
+def is_trouble(error: BaseException) -> bool:
+    """Whether it is about the database, and not what somebody's work came to."""
+    module = type(driver_error(error)).__module__
+    return isinstance(error, SQLAlchemyError) or module.startswith(("sqlite3", "psycopg"))
 
 
 def passes(error: BaseException) -> bool:

@@ -6,26 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    Integer,
-    Select,
     Table,
-    Text,
-    Update,
-    bindparam,
     delete,
     func,
     or_,
     select,
     update,
 )
-from sqlalchemy.exc import SQLAlchemyError
 
 from calibrant.core.errors import Doubled, StoreError, VersionError
 from calibrant.core.study import (
@@ -42,13 +34,15 @@ from calibrant.core.study import (
     StudyRecord,
 )
 from calibrant.ports.store import AnswerRow
-from calibrant.store import rows, schema
-from calibrant.store.dialect import Among, Dialect, refusal
-from calibrant.store.reading import KEY, SqlReading, at, bound
+from calibrant.store import rows, schema, statements
+from calibrant.store.dialect import Dialect, refusal
+from calibrant.store.quick import changed, fetched, told
+from calibrant.store.reading import SqlReading, at, bound
 from calibrant.store.rows import answer_row
-from calibrant.store.trouble import driver_error, is_refused_row
+from calibrant.store.trouble import driver_error, is_refused_row, is_trouble
 
 T = TypeVar("T")
+_APART = "calibrant_apart"
 
 
 class SqlWriting(SqlReading):
@@ -63,6 +57,8 @@ class SqlWriting(SqlReading):
         """Whether words were emptied."""
         self.loaded: Counter[str] = Counter()
         """How many rows were added, by table."""
+        self._depth = 0
+        """How many parts of the work must each be whole at this moment, one within the other."""
 
     @property
     def connection(self) -> Connection:
@@ -71,14 +67,19 @@ class SqlWriting(SqlReading):
 
     def apart(self, work: Callable[[Any], T]) -> T:
         """Run work so that it leaves nothing where it raises, and the transaction goes on."""
-        saved = self._connection.begin_nested()
+        told(self._connection, f"SAVEPOINT {_APART}")
         try:
             result = work(self)
-        except BaseException:
-            saved.rollback()  # where this fails too, the transaction is gone
+            self.end()
+        except BaseException as error:
+            try:
+                told(self._connection, f"ROLLBACK TO SAVEPOINT {_APART}")
+            except Exception as gone:  # the whole transaction is, which must not pass unheard
+                raise (error if is_trouble(error) else gone) from error
             raise
-        self.end()
-        saved.commit()
+        finally:
+            self._depth = 0
+        told(self._connection, f"RELEASE SAVEPOINT {_APART}")
         return result
 
     def add_study(self, record: StudyRecord) -> int:
@@ -151,9 +152,9 @@ class SqlWriting(SqlReading):
 
     def hold_round(self, study: int, number: int) -> Round | None:
         """One round, which stays as it is until the transaction ends."""
-        found = self._connection.execute(_held_round(), {"study": study, "number": number})
-        row = found.first()
-        return None if row is None else rows.round_record(tuple(row))
+        return self._one(
+            statements.held_round(), rows.round_record, {"study": study, "number": number}
+        )
 
     def set_round_state(self, study: int, number: int, state: str, at: str) -> None:
         """A round is opened or closed."""
@@ -175,12 +176,11 @@ class SqlWriting(SqlReading):
 
     def hold_assignment(self, study: int, key: Key) -> Assignment | None:
         """One assignment, which nobody else changes until the transaction ends."""
-        row = self._connection.execute(_held_assignment(), bound(study, key)).first()
-        return None if row is None else rows.assignment_record(tuple(row))
+        return self._one(statements.held_assignment(), rows.assignment_record, bound(study, key))
 
     def hold_assignments(self, study: int, keys: Collection[Key]) -> list[Assignment]:
         """Those of these that there are, locked by round, rater, occasion and item."""
-        held = _held_together(self._dialect.among)
+        held = statements.held_together(self._dialect.among)
         found = [
             self._all(held, rows.assignment_record, some) for some in self._together(study, keys)
         ]
@@ -203,17 +203,19 @@ class SqlWriting(SqlReading):
         """
         asked: dict[str, Any] = {"study": study, "rater": rater, "now": now}
         asked |= {"token": rows.named(token, "lease")}
-        asked |= bound(study, key) if key is not None else {}
-        rounds = list(self._connection.execute(_open_rounds(), asked).scalars())
+        if key is not None:
+            asked |= bound(study, key) | {"until": until}
+            return self._all(statements.taking(), rows.assignment_record, asked)
+        rounds = [one for (one,) in fetched(self._connection, statements.open_rounds(), asked)]
         held: list[Assignment] = []
         for which, number in product(("held", "free"), rounds):
             if len(held) < limit:
-                wanted = _takeable(which, keyed=key is not None)
+                wanted = statements.takeable(which)
                 some = asked | {"number": number, "most": limit - len(held)}
                 held += self._all(wanted, rows.assignment_record, some)
-        leasing = _leasing(self._dialect.among)
+        leasing = statements.leasing(self._dialect.among)
         for some in self._together(study, [one.key for one in held]):
-            self._connection.execute(leasing, some | {"_token": token, "_until": until})
+            changed(self._connection, leasing, some | {"_token": token, "_until": until})
         return [replace(one, lease=token, leased_until=until) for one in held]
 
     def release(self, study: int, key: Key, token: str) -> bool:
@@ -229,27 +231,26 @@ class SqlWriting(SqlReading):
         """Mark assignments, ending their leases and raising their versions; how many."""
         if not keys:
             return 0
-        marking = _marking(self._dialect.among)
+        marking = statements.marking(self._dialect.among)
         with self._whole(), self._telling(schema.assignment, ()):
             return sum(
-                self._connection.execute(marking, some | {"_state": state}).rowcount
+                changed(self._connection, marking, some | {"_state": state})
                 for some in self._together(study, keys)
             )
 
     def save_draft(self, study: int, draft: Draft) -> None:
         """Keep a draft in the place of the one before, and its version as the assignment's."""
-        table = schema.assignment
-        raised = update(table).where(at(table)).values(version=draft.version)
         row = rows.without_nul(rows.draft_row(study, draft))
-        if not self._connection.execute(raised, bound(study, draft.key)).rowcount:
+        this = bound(study, draft.key) | {"_version": draft.version}
+        if not changed(self._connection, statements.raising(), this):
             raise StoreError(f"there is no {rows.described('assignment', row)}")
-        self.drop_draft(study, draft.key)
-        self._load(schema.draft, [row])
+        with self._whole(single=True), self._telling(schema.draft, row):
+            kept = dict(zip(schema.names(schema.draft), row, strict=True))
+            changed(self._connection, statements.keeping(), kept)
 
     def drop_draft(self, study: int, key: Key) -> None:
         """Forget a draft."""
-        this = delete(schema.draft).where(at(schema.draft))
-        self._connection.execute(this, bound(study, key))
+        changed(self._connection, statements.dropping(), bound(study, key))
 
     def drop_drafts(self, study: int, keys: Collection[Key]) -> None:
         """Forget several."""
@@ -281,8 +282,7 @@ class SqlWriting(SqlReading):
         """Append entries to the journal, numbered on from the last one."""
         self._lock(study)
         table = schema.journal
-        asked = select(func.max(table.c.number)).where(table.c.study == study)
-        last = self._connection.execute(asked).scalar() or 0
+        last = fetched(self._connection, statements.last_entry(), {"study": study})[0][0] or 0
         numbered = enumerate(entries, last + 1)
         self._load(table, (rows.entry_row(study, number, entry) for number, entry in numbered))
 
@@ -298,9 +298,7 @@ class SqlWriting(SqlReading):
 
     def _lock(self, study: int) -> None:
         """Let nobody else number anything in this study until the transaction ends."""
-        table = schema.study
-        this = select(table.c.id).where(table.c.id == study).with_for_update(key_share=True)
-        if self._connection.execute(this).first() is None:
+        if not fetched(self._connection, statements.locked_study(), {"study": study}):
             raise StoreError(f"there is no study number {study}")
 
     def _load(self, table: Table, rows: Iterable[rows.Row]) -> int:
@@ -310,23 +308,32 @@ class SqlWriting(SqlReading):
         return count
 
     @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """All of it, or none of it and the transaction as it was."""
-        saved = self._connection.begin_nested()
+    def _whole(self, *, single: bool = False) -> Iterator[None]:
+        """All of it, or none of it and the transaction as it was; ``single`` is one statement."""
+        if single and self._dialect.goes_on:
+            yield
+            return
+        self._depth += 1
+        name = f"calibrant_{self._depth}"
+        told(self._connection, f"SAVEPOINT {name}")
         try:
             yield
         except BaseException:
-            with suppress(SQLAlchemyError):  # nothing to roll back to where the connection is gone
-                saved.rollback()
+            with suppress(Exception):  # nothing to come back to where the connection is gone
+                told(self._connection, f"ROLLBACK TO SAVEPOINT {name}")
+                told(self._connection, f"RELEASE SAVEPOINT {name}")
             raise
-        saved.commit()
+        else:
+            told(self._connection, f"RELEASE SAVEPOINT {name}")
+        finally:
+            self._depth -= 1
 
     @contextmanager
     def _telling(self, table: Table, row: rows.Row) -> Iterator[None]:
         """Say of a refused row what is wrong with it."""
         try:
             yield
-        except (SQLAlchemyError, OverflowError, UnicodeEncodeError) as error:
+        except Exception as error:
             if is_refused_row(error):
                 raise refusal(driver_error(error), table, row) from error
             raise
@@ -349,77 +356,3 @@ class SqlWriting(SqlReading):
         this = (table.c.study == study, table.c.name == rows.named(name, "member"))
         if not self._connection.execute(update(table).where(*this).values(values)).rowcount:
             raise StoreError(f"there is no member {name}")
-
-
-@cache
-def _open_rounds() -> Select[Any]:
-    table = schema.round
-    this = (table.c.study == bindparam("study"), table.c.state == "open")
-    return select(table.c.number).where(*this).order_by(table.c.number)
-
-
-@cache
-def _held_round() -> Select[Any]:
-    table = schema.round
-    this = (table.c.study == bindparam("study"), table.c.number == bindparam("number"))
-    return select(table).where(*this).with_for_update(read=True)
-
-
-@cache
-def _held_assignment() -> Select[Any]:
-    return select(schema.assignment).where(at(schema.assignment)).with_for_update()
-
-
-def _at_all(among: Among) -> list[ColumnElement[bool]]:
-    """The assignments of keys that are asked for together."""
-    table = schema.assignment
-    same = [table.c[name] == bindparam(f"_{name}") for name in KEY if name != "item"]
-    return [*same, among(table.c.item, "_items")]
-
-
-@cache
-def _held_together(among: Among) -> Select[Any]:
-    table = schema.assignment
-    return select(table).where(*_at_all(among)).order_by(table.c.item).with_for_update()
-
-
-@cache
-def _takeable(which: str, *, keyed: bool) -> Select[Any]:
-    """Open assignments of a round: those a token holds, or those that nobody else does.
-
-    Each way has an index that gives them by position, so that the first ones are found without
-    looking at the rest. What others are taking at this moment is passed over.
-    """
-    table, token = schema.assignment, bindparam("token", type_=Text)
-    wanted = select(table).where(
-        table.c.study == bindparam("study"),
-        table.c.rater == bindparam("rater"),
-        table.c.state == "open",
-        table.c.round == bindparam("number"),
-    )
-    if which == "held":
-        wanted = wanted.where(table.c.lease == token)
-    else:
-        over = (table.c.lease != token) & (table.c.leased_until <= bindparam("now"))
-        wanted = wanted.where(or_(table.c.lease.is_(None), over))
-    if keyed:
-        wanted = wanted.where(at(table))
-    wanted = wanted.order_by(table.c.position).limit(bindparam("most", type_=Integer))
-    return wanted.with_for_update(skip_locked=True)
-
-
-@cache
-def _leasing(among: Among) -> Update:
-    values: dict[str, Any] = {"lease": bindparam("_token"), "leased_until": bindparam("_until")}
-    return update(schema.assignment).where(*_at_all(among)).values(values)
-
-
-@cache
-def _marking(among: Among) -> Update:
-    table = schema.assignment
-    values: dict[str, Any] = {
-        "lease": None,
-        "leased_until": None,
-        "version": table.c.version + 1,
-    }
-    return update(table).where(*_at_all(among)).values(state=bindparam("_state"), **values)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from calibrant.core.acceptance import FIELDS
-from calibrant.core.errors import Stale, StudyError
+from calibrant.core.errors import Stale, StudyError, Unread
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import Assignment, Draft, Key, Round, time_text
@@ -74,12 +74,12 @@ def acknowledge(session: Session) -> str:
 
 
 def need_acknowledged(tx: Reading, session: Session, rubric: Rubric) -> None:
-    """A person has said that they read this version; raises ``StudyError``."""
+    """A person has said that they read this version; raises ``Unread``."""
     if member_named(tx, session, session.actor).kind != "HUMAN":
         return
-    read = tx.journal(session.number, kinds=("acknowledged",))
-    if not any(one.actor == session.actor and one.body["hash"] == rubric.hash for one in read):
-        raise StudyError(f"read {rubric.name} and say so before you rate: acknowledge it")
+    read = tx.journal(session.number, kinds=("acknowledged",), actor=session.actor)
+    if not any(one.body["hash"] == rubric.hash for one in read):
+        raise Unread(f"read {rubric.name} and say so before you rate: acknowledge it", rubric.hash)
 
 
 @verb("reviewer", shows="own")
@@ -238,8 +238,7 @@ def duties(session: Session) -> list[Duty]:
     def work(tx: Reading) -> list[Duty]:
         counts: dict[tuple[int, str], int] = {
             (one.round, one.state): one.count
-            for one in tx.progress(session.number)
-            if one.rater == session.actor
+            for one in tx.progress(session.number, session.actor)
         }
         return [
             Duty(

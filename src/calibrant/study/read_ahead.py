@@ -19,7 +19,7 @@ class ReadAhead:
         self, tx: Writing, study: int, keys: Collection[Key], requests: Collection[str]
     ) -> None:
         self._tx = tx
-        self._members = tx.members(study)
+        self._raters = {name: tx.member(study, name) for name in {key.rater for key in keys}}
         self._held = {number: tx.hold_round(study, number) for number in {k.round for k in keys}}
         self._assignments = {one.key: one for one in tx.hold_assignments(study, keys)}
         self._items = {one.id: one for one in tx.items(study, {key.item for key in keys})}
@@ -35,9 +35,9 @@ class ReadAhead:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
-    def members(self, study: int) -> list[Member]:
+    def member(self, study: int, name: str) -> Member | None:
         """As read."""
-        return self._members
+        return self._raters[name] if name in self._raters else self._tx.member(study, name)
 
     def hold_round(self, study: int, number: int) -> Round | None:
         """Held already."""

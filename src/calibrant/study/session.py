@@ -106,7 +106,7 @@ def require(session: Session, *roles: Role) -> Member:
 
 def find_member(tx: Reading, session: Session, name: str) -> Member | None:
     """The member of that name, gone or not."""
-    return next((one for one in tx.members(session.number) if one.name == name), None)
+    return tx.member(session.number, name)
 
 
 def member_named(tx: Reading, session: Session, name: str) -> Member:
