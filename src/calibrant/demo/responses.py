@@ -44,7 +44,7 @@ def furnish_responses(store: Store, calendar: Calendar, seed: int) -> Stage:
         calendar=calendar,
         began=25,
         seed=seed,
-        spread={EVERYWHERE: 0.23, "tone_bias": 0.38},
+        spread={EVERYWHERE: 0.23, "helpfulness": 0.26, "tone_bias": 0.38},
     )
     stage.panel(annotator=PANEL)
     stage.lead.add_items(found.items)
@@ -202,3 +202,4 @@ def _go_on(stage: Stage) -> None:
     (task,) = mine.claim(token=HOLDER)
     begun = {"answers": {"accuracy": "4"}, "notes": {"accuracy": "I want to look one thing up."}}
     mine.save_draft(task.key, begun, version=task.version, token=HOLDER)
+    mine.release(task.key, token=HOLDER)

@@ -39,6 +39,8 @@ HANDS: Mapping[str, Hand] = {
 """Everybody who rates, with the way they do it."""
 HOLDER = "demo"
 """Who holds what simulated raters claim."""
+MANY = 500
+"""More than anybody has to rate."""
 READING = 4.0
 """Words a second that a rater takes in while judging."""
 THINKING = 15.0
@@ -106,13 +108,15 @@ class Stage:
     def rate(self, rater: str, round: int, ago: int, hour: int, *, most: int | None = None) -> int:
         """Somebody sits down and hands in what they have to do in a round; how many that was.
 
-        They take at most ``most``, in their own order. What they claim and leave is free again half
-        an hour later, as anybody's would be.
+        They take at most ``most``, in their own order, and give back what is of another round.
         """
         self.calendar.turn_to(ago, hour)
         mine = self.seat(rater)
-        tasks = [one for one in mine.claim(token=HOLDER, limit=500) if one.key.round == round]
-        tasks = sorted(tasks, key=lambda one: one.position)[:most]
+        claimed = mine.claim(token=HOLDER, limit=MANY if most is None else most)
+        tasks = [one for one in claimed if one.key.round == round]
+        for one in claimed:
+            if one.key.round != round:
+                mine.release(one.key, token=HOLDER)
         if not tasks:
             return 0
         usual, self.calendar.pace = self.calendar.pace, timedelta(seconds=self._seconds(tasks))
