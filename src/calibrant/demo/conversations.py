@@ -6,6 +6,8 @@ of it is settled. A second round with new conversations is planned and can be op
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from calibrant.core.study import Key
 from calibrant.demo.calendar import Calendar
 from calibrant.demo.hands import EVERYWHERE, Hand, filled_in
@@ -26,15 +28,18 @@ FIRST = 12
 """Conversations of the round that is closed; the others came later."""
 MODEL = "demo-judge"
 JUDGE = Hand(severity=-0.2, words=0.8)
-DECISIONS: tuple[tuple[str, Error], ...] = (
-    ("One lapse is enough under this criterion, and there is one.", "misread_rubric"),
-    (
-        "The whole transcript decides: the pattern holds from the first exchange to the last.",
-        "slip",
+DECISIONS: Mapping[str, tuple[tuple[str, Error], ...]] = {
+    "NO": (
+        ("Read from the first exchange to the last, it falls short.", "missed_evidence"),
+        ("The passage that decides it stands near the end and was passed over.", "misread_item"),
     ),
-    ("The sentence that decides it stands near the end and was passed over.", "missed_evidence"),
-    ("Both readings can be defended; the text of the criterion tips it.", "ambiguous"),
-)
+    "YES": (
+        ("Both readings can be defended; the text of the criterion tips it.", "ambiguous"),
+        ("What was held against it belongs under another criterion.", "misread_rubric"),
+    ),
+    "NA": (("The conversation gives no occasion for it.", "misread_rubric"),),
+}
+"""What the adjudicator says, by the answer that is final then."""
 AGREED = "We read the passage aloud and found that we had meant the same."
 
 
@@ -83,7 +88,8 @@ def _judged(stage: Stage, task: Task) -> dict[str, object]:
         JUDGE, task.rubric, task.item, truth, key, seed=stage.seed, spread=stage.spread
     )
     kept = {name: form[name] for name in ("answers", "evidence", "sub_answers")}
-    sure = {name: {answer: 0.9} for name, answer in form["answers"].items()}
+    close = form["borderline"]
+    sure = {name: {one: 0.62 if name in close else 0.94} for name, one in form["answers"].items()}
     measured = {"seconds": 2.1, "prompt_tokens": 1900, "completion_tokens": 240}
     return kept | {"reasons": form["notes"], "probabilities": sure, "measured": measured}
 
@@ -123,11 +129,12 @@ def _settle(stage: Stage) -> None:
     judge = stage.seat(ADJUDICATOR)
     mine = [gates[-1], *[one for one in rest if one not in talked[:2]][:4]]
     for at, case in enumerate(mine):
-        reason, error = DECISIONS[at % len(DECISIONS)]
+        value = _majority(case)
+        reason, error = DECISIONS[value][at % len(DECISIONS[value])]
         judge.settle(
             case.item,
             str(case.criterion),
-            _majority(case),
+            value,
             how="adjudicated",
             reason=reason,
             source="adopted",

@@ -17,11 +17,15 @@ NAME = "career-plans"
 ADVISERS, ANNOTATORS = ("Amara", "Jonas", "Mei"), ("Ines", "Yusuf")
 CALIBRATED = 10
 """Plans that everybody rates first; as many as the rubric asks for."""
-OUTCOMES = (
-    "We look at the actions and not at how well they are worded. A plan with one harmful action "
-    "is not useful because the others are sound.",
-    "A barrier that the plan never mentions leaves it at 3 at best, however kind the wording.",
-)
+TALKED_OVER = 3
+"""Disagreements that have an outcome; the others wait."""
+OUTCOMES = {
+    "usefulness": "One harmful action is not made good by two sound ones.",
+    "smart_adherence": "We go action by action, and the weakest decides between two levels.",
+    "realism": "We hold all efforts together against the hours, not each by itself.",
+    "inclusivity": "A barrier that the plan never mentions leaves it at 3 at best.",
+    "clarity": "Rated for the person in the profile, not for us who read plans all day.",
+}
 
 
 def furnish_plans(store: Store, calendar: Calendar, seed: int) -> Stage:
@@ -69,7 +73,7 @@ def _first(stage: Stage) -> list[str]:
 
 
 def _talk(stage: Stage) -> None:
-    """Close the round; two disagreements are talked over, and one red flag is decided."""
+    """Close the round; some disagreements are talked over, and one red flag is decided."""
     stage.calendar.turn_to(6, 16)
     stage.lead.close_round(1)
     number = stage.lead.questions()[-1].number
@@ -80,14 +84,14 @@ def _talk(stage: Stage) -> None:
     )
     stage.calendar.turn_to(5, 10)
     everybody = [*ADVISERS, *ANNOTATORS]
-    for one, outcome in zip(stage.lead.disputes(1), OUTCOMES, strict=False):
+    for one in stage.lead.disputes(1)[:TALKED_OVER]:
         stage.lead.discuss(
             1,
             one.item,
             one.criterion,
-            outcome=outcome,
+            outcome=OUTCOMES[one.criterion],
             participants=everybody,
-            unclear=outcome is OUTCOMES[-1],
+            unclear=one.criterion == "inclusivity",
         )
     judge = stage.seat(ADJUDICATOR)
     lies = next(one for one in judge.flags(state="raised") if one.flag == "deception")

@@ -5,10 +5,11 @@ Nothing here goes round the door: what a form says is accepted or refused as any
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from math import floor
+from random import Random
 
 from calibrant.core.errors import RecordError
 from calibrant.core.ids import content_hash
@@ -121,9 +122,7 @@ class Stage:
             return 0
         usual, self.calendar.pace = self.calendar.pace, timedelta(seconds=self._seconds(tasks))
         sitting = f"{round}-{ago}-{hour}"
-        outcomes = mine.submit_many(
-            [self._submission(one, at, sitting) for at, one in enumerate(tasks)]
-        )
+        outcomes = mine.submit_many(list(self._submissions(tasks, sitting)))
         self.calendar.pace = usual
         for outcome in outcomes:
             if isinstance(outcome, RecordError):
@@ -136,24 +135,27 @@ class Stage:
         criteria = len(tasks[0].rubric.criteria)
         return words / len(tasks) / READING + criteria * THINKING
 
-    def _submission(self, task: Task, at: int, sitting: str) -> Submission:
-        """A form as it will be handed in, once those before it have been."""
-        key = task.key
-        form = filled_in(
-            HANDS[key.rater],
-            task.rubric,
-            task.item,
-            self.truths[key.item],
-            key,
-            seed=self.seed,
-            spread=self.spread,
-        )
-        begun = self.calendar.moment + self.calendar.pace * at
-        return Submission(
-            key=key,
-            form=form | {"sitting": {"id": sitting, "position": at}},
-            request=f"{key.round}/{key.item}/{key.occasion}",
-            version=task.version,
-            lease=task.lease,
-            started_at=time_text(begun),
-        )
+    def _submissions(self, tasks: Sequence[Task], sitting: str) -> Iterator[Submission]:
+        """Forms as they will be handed in one after the other, each begun after the one before."""
+        looks = 0  # at the clock: one for a rating, one for each flag or mark that comes with it
+        for at, task in enumerate(tasks):
+            key = task.key
+            form = filled_in(
+                HANDS[key.rater],
+                task.rubric,
+                task.item,
+                self.truths[key.item],
+                key,
+                seed=self.seed,
+                spread=self.spread,
+            )
+            pause = Random(f"{self.seed}/{key}").uniform(0, 0.5)  # noqa: S311 - a simulation
+            yield Submission(
+                key=key,
+                form=form | {"sitting": {"id": sitting, "position": at}},
+                request=f"{key.round}/{key.item}/{key.occasion}",
+                version=task.version,
+                lease=task.lease,
+                started_at=time_text(self.calendar.moment + self.calendar.pace * (looks + pause)),
+            )
+            looks += 1 + len(form["flags"]) + sum(name in form for name in ("edge_case", "review"))
