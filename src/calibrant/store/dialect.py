@@ -42,6 +42,8 @@ from calibrant.store.trouble import driver_error, is_doubled, is_refused_row, wh
 
 BUSY_MS = 10_000
 """How long SQLite itself waits for a lock before the store tries again."""
+KEPT = 40
+"""Connections to a file that stay open: as many as a server has threads."""
 PART = 20_000
 """Rows loaded or fetched at a time."""
 UNKNOWN = 200
@@ -131,7 +133,8 @@ class Sqlite:
         """Many connections to a file, or the only one to memory."""
         pool: dict[str, Any] = {"poolclass": StaticPool}
         if self.path is not None:
-            pool = {"poolclass": QueuePool, "pool_size": 5, "max_overflow": -1}
+            pool = {"poolclass": QueuePool, "pool_size": KEPT, "max_overflow": -1}
+            pool |= {"pool_use_lifo": True}  # a few are used mostly, and have pages at hand
         engine = create_engine(
             URL.create("sqlite+pysqlite"), creator=self.connect, hide_parameters=True, **pool
         )
@@ -381,7 +384,9 @@ def _copied(error: BaseException, part: list[Row]) -> Row:
 def _begin(connection: Connection) -> None:
     """Begin where the driver would not: at once for writers, at the first look for readers."""
     writes = connection.get_execution_options().get(_WRITES, True)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    raw.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _be_durable(raw: Any, _: object) -> None:
