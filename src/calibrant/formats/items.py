@@ -75,14 +75,23 @@ def stream_items(
     kind: ItemType | None = None,
     encoding: str | None = None,
     notes: list[str] | None = None,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    places: dict[str, int] | None = None,
 ) -> Iterator[Item | Fault | Duplicate]:
-    """Items, faults and duplicates of a file in its order; a duplicate follows its item."""
+    """Items, faults and duplicates of a file in its order; a duplicate follows its item.
+
+    ``columns`` gives columns (fields, in JSON) of other names the names they are known by; a
+    column that is to be None is left out. ``places`` is told in which record each item stands.
+    """
     path = Path(source)
     records = read_records(path, encoding)
+    if columns:
+        records.stream = _renamed(records.stream, columns)
     if notes is not None:
         notes += records.notes
     stream = _gathered(records, path, kind) if records.table else records.stream
-    ids: dict[str, int] = {}
+    ids = places if places is not None else {}
     hinted: set[str] = set()
     contents: dict[str, tuple[int, str]] = {}
     for record in stream:
@@ -111,6 +120,16 @@ def stream_items(
         first = contents.setdefault(content, (record.number, item.id))
         if first[0] != record.number:
             yield Duplicate(record.number, item.id, *first)
+
+
+def _renamed(stream: Iterator[Record], columns: Mapping[str, str | None]) -> Iterator[Record]:
+    """Records with the names that somebody chose for their fields."""
+    for record in stream:
+        if not isinstance(record.value, Mapping):
+            yield record
+            continue
+        named = ((columns.get(str(key), str(key)), one) for key, one in record.value.items())
+        yield Record(record.number, {key: one for key, one in named if key is not None})
 
 
 def read_item(

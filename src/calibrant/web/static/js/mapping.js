@@ -1,0 +1,20 @@
+// A field that one column has is told on the others at once, before anything is sent.
+for (const form of document.querySelectorAll("form[data-mapping]")) {
+  const lists = [...form.querySelectorAll("select")];
+  const button = form.querySelector("button");
+  const begun = lists.map((one) => one.value).join("\n");
+  const FREE = new Set(["beside", "show", "out"]);
+  function look() {
+    const seen = new Map();
+    for (const one of lists) {
+      if (!FREE.has(one.value)) seen.set(one.value, (seen.get(one.value) ?? 0) + 1);
+    }
+    for (const one of lists) {
+      const twice = (seen.get(one.value) ?? 0) > 1;
+      one.setAttribute("aria-invalid", String(twice));
+      one.setCustomValidity(twice ? "Another column is this already." : "");
+    }
+    button.classList.toggle("primary", lists.map((one) => one.value).join("\n") !== begun);
+  }
+  form.addEventListener("change", look);
+}

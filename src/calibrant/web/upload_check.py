@@ -1,0 +1,140 @@
+"""An uploaded file held against a study: which rows are good, and what is wrong with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from calibrant.core.criterion import ItemType
+from calibrant.core.errors import Fault, one_line
+from calibrant.core.item import Item, item_of, item_text
+from calibrant.formats.items import Duplicate, stream_items
+from calibrant.study.handle import Study
+
+PREVIEWED = 3
+MOST_FAULTS = 20_000
+"""Faults that are listed; a file with more is the wrong file, and their number is told."""
+MOST_DUPLICATES = 100
+TOLD_EVERY = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A fault of one row, as its page shows it."""
+
+    row: int | None
+    """As a spreadsheet numbers it: the header of a table is row 1. In JSON, the record."""
+    field: str
+    message: str
+    hint: str
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a file would bring to the study."""
+
+    good: int = 0
+    """New items."""
+    known: int = 0
+    """Items the study has already, with the same content."""
+    bad: int = 0
+    """Rows that are no item."""
+    faults: int = 0
+    wrong: list[Wrong] = field(default_factory=list)
+    duplicates: int = 0
+    alike: list[str] = field(default_factory=list)
+    """The first of the rows whose content stood in the file before."""
+    preview: list[Item] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seen: int = 0
+
+
+def check(
+    path: Path,
+    kind: ItemType,
+    columns: Mapping[str, str | None],
+    known: Mapping[str, str],
+    *,
+    is_table: bool,
+) -> Iterator[Checked]:
+    """Reads the file to its end; gives what is known so far every now and then, and at the end."""
+    found = Checked()
+    bad: set[int | None] = set()
+    places: dict[str, int] = {}
+    for entry in stream_items(path, kind, notes=found.notes, columns=columns, places=places):
+        found.seen += 1
+        match entry if isinstance(entry, Fault | Duplicate) else _clash(entry, known, places):
+            case Fault() as fault:
+                bad.add(fault.record)
+                found.bad, found.faults = len(bad), found.faults + 1
+                if len(found.wrong) < MOST_FAULTS:
+                    found.wrong.append(_wrong(fault, is_table))
+            case Duplicate() as twice:
+                found.duplicates += 1
+                if len(found.alike) < MOST_DUPLICATES:
+                    found.alike.append(_alike(twice, is_table))
+            case _:
+                _count(found, entry, known)
+        if found.seen % TOLD_EVERY == 0:
+            yield found
+    yield found
+
+
+def _count(found: Checked, item: Item | Fault | Duplicate, known: Mapping[str, str]) -> None:
+    assert not isinstance(item, Fault | Duplicate)
+    if item.id in known:
+        found.known += 1
+    else:
+        found.good += 1
+    if len(found.preview) < PREVIEWED:
+        found.preview.append(item)
+
+
+def _wrong(fault: Fault, is_table: bool) -> Wrong:
+    return Wrong(
+        _row(fault.record, is_table),
+        one_line(fault.path[:200]),
+        one_line(fault.message[:400]),
+        one_line(fault.hint[:200]),
+    )
+
+
+def _row(record: int | None, is_table: bool) -> int | None:
+    return record + 1 if record is not None and is_table else record
+
+
+def _alike(one: Duplicate, is_table: bool) -> str:
+    row, first = _row(one.record, is_table), _row(one.first_record, is_table)
+    return one_line(f"Row {row} ({one.id}) says the same as row {first} ({one.first_id}).")
+
+
+def _clash(
+    item: Item, known: Mapping[str, str], places: Mapping[str, int] | None = None
+) -> Item | Fault:
+    """A fault where the study has another item of that name."""
+    if item.id not in known or known[item.id] == _kept_hash(item):
+        return item
+    message = f"item {item.id!r} is in the study already with another content"
+    hint = "give it another id: ratings of the old text would seem to be about the new one"
+    return Fault(message, "id", record=(places or {}).get(item.id), hint=hint)
+
+
+def _kept_hash(item: Item) -> str:
+    return item_of(item.kind, item.id, item_text(item)).hash
+
+
+def good_items(
+    path: Path, kind: ItemType, columns: Mapping[str, str | None], known: Mapping[str, str]
+) -> Iterator[Item]:
+    """The rows that are items, and no others."""
+    for entry in stream_items(path, kind, columns=columns):
+        if isinstance(entry, Fault | Duplicate):
+            continue
+        if not isinstance(_clash(entry, known), Fault):
+            yield entry
+
+
+def known_items(study: Study) -> dict[str, str]:
+    """Ids and content of what the study has."""
+    return dict(study.store.read(lambda tx: tx.item_keys(study.number)))
