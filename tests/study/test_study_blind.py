@@ -192,6 +192,10 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "no_consensus": lambda s: s.no_consensus(ITEM, "first", participants=["lena"], reason="no"),
     "open_round": lambda s: s.open_round(1),
     "phases": lambda s: s.phases(),
+    "place": lambda s: [
+        s.place(Key(round=1, item="i-1", rater=s.actor), token="t"),
+        s.place(BOBS, token="t"),
+    ],
     "plan_round": lambda s: s.plan_round("recalibration", sample=1, dry_run=True),
     "progress": lambda s: s.progress(),
     "questions": lambda s: s.questions(),

@@ -12,7 +12,8 @@
     │   └── TooOften         wrong so often that one has to wait; says for how long
     ├── StudyError           a move that the study does not allow now; says what to do first
     │   ├── Refused          this person may not do or see that
-    │   └── Stale            what was handed in rests on something that has changed since
+    │   ├── Stale            what was handed in rests on something that has changed since
+    │   └── Unread           a version of the rubric that has to be read before anybody rates by it
     └── UnknownName          a rubric, criterion, red flag or file kind that does not exist
 
 A *fault* is one mistake in somebody's file: where it is, what is wrong, what to do.
@@ -122,6 +123,15 @@ class Refused(StudyError):
 
 class Stale(StudyError):
     """What was handed in rests on something that has changed since."""
+
+
+class Unread(StudyError):
+    """Nobody rates by a version of the rubric that they have not said to have read."""
+
+    def __init__(self, sentence: str, rubric: str) -> None:
+        super().__init__(sentence)
+        self.rubric = rubric
+        """The content hash of the version."""
 
 
 class UnknownName(CalibrantError, LookupError):

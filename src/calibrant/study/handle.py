@@ -21,6 +21,7 @@ from calibrant.study import (
     loads,
     members,
     phases,
+    place,
     pseudonyms,
     raters,
     recalibrate,
@@ -63,6 +64,7 @@ class Study(Session):
     save_draft = claim.save_draft
     duties = claim.duties
     claim = claim.claim
+    place = place.place
     submit = collect.submit
     submit_many = collect.submit_many
     correct = collect.correct

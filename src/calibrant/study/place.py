@@ -1,0 +1,83 @@
+"""Where a rater is in their own list: what has become of an assignment, and what lies beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from calibrant.core.study import AssignmentState, Key, RoundState
+from calibrant.ports.store import Reading
+from calibrant.study.session import Session, verb
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One of the actor's own assignments, and the open ones before and after it."""
+
+    key: Key
+    state: AssignmentState
+    round_state: RoundState
+    held_until: str | None
+    """Until when another holder has it; None where it can be claimed."""
+    before: Key | None
+    after: Key | None
+    first: Key | None
+    """The first of all that are open: where one goes on when nothing comes after."""
+
+
+@verb("reviewer", shows="own")
+def place(session: Session, key: Key, *, token: str) -> Place | None:
+    """What has become of one's own assignment; None where there is none of that key.
+
+    ``token`` is the holder who asks, as in ``claim``.
+    """
+
+    def work(tx: Reading) -> Place | None:
+        held = tx.assignment(session.number, key) if key.rater == session.actor else None
+        states = {one.number: one.state for one in tx.rounds(session.number)}
+        if held is None or held.state == "withdrawn" or states[key.round] == "planned":
+            return None
+        elsewhere = held.lease not in (None, token) and (held.leased_until or "") > session.now()
+        opened = [number for number, state in states.items() if state == "open"]
+        later = [number for number in opened if number > key.round]
+        earlier = [number for number in opened if number < key.round]
+        same = [key.round] if key.round in opened else []
+        seek = _Seek(tx, session)
+        return Place(
+            key,
+            held.state,
+            states[key.round],
+            held.leased_until if elsewhere else None,
+            seek.before(same, held.position) or seek.before(reversed(earlier)),
+            seek.after(same, held.position) or seek.after(later),
+            seek.after(opened),
+        )
+
+    return session.store.read(work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seek:
+    """Looks for the actor's open assignments in rounds, one after the other."""
+
+    tx: Reading
+    session: Session
+
+    def after(self, rounds: Iterable[int], position: int = -1) -> Key | None:
+        return self._first(rounds, position, after=True)
+
+    def before(self, rounds: Iterable[int], position: int = 2**31 - 1) -> Key | None:
+        return self._first(rounds, position, after=False)
+
+    def _first(self, rounds: Iterable[int], position: int, *, after: bool) -> Key | None:
+        for number in rounds:
+            found = self.tx.nearest_open(
+                self.session.number,
+                rater=self.session.actor,
+                round=number,
+                position=position,
+                after=after,
+            )
+            if found is not None:
+                return found
+        return None
