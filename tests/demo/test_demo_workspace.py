@@ -21,6 +21,7 @@ from calibrant.demo.workspace import Furnished, furnish
 from calibrant.ports.store import Store
 from calibrant.store.doctor import examine
 from calibrant.store.open import open_store
+from calibrant.store.sql import SqlStore
 from calibrant.study import agree
 from calibrant.study.collect import Submission
 from calibrant.study.handle import Study
@@ -38,7 +39,7 @@ def seat_in(store: Store, study: str, actor: str) -> Study:
 
 
 @pytest.fixture(scope="module", params=["memory", "postgres"])
-def demo(request: pytest.FixtureRequest) -> Iterator[tuple[Store, Furnished]]:
+def demo(request: pytest.FixtureRequest) -> Iterator[tuple[SqlStore, Furnished]]:
     """A furnished store that tests only look at."""
     with ExitStack() as stack:
         place = ":memory:"
@@ -50,7 +51,7 @@ def demo(request: pytest.FixtureRequest) -> Iterator[tuple[Store, Furnished]]:
 
 
 @pytest.fixture
-def seat(demo: tuple[Store, Furnished]) -> Seats:
+def seat(demo: tuple[SqlStore, Furnished]) -> Seats:
     return lambda study, actor: seat_in(demo[0], study, actor)
 
 
@@ -78,7 +79,7 @@ def bundled(store: Store, study: str, folder: Path) -> str:
     return written.hash
 
 
-def test_it_tells_what_is_there(demo: tuple[Store, Furnished]) -> None:
+def test_it_tells_what_is_there(demo: tuple[SqlStore, Furnished]) -> None:
     found = demo[1]
     assert [(one.name, one.stage) for one in found.studies] == [
         (PLANS, "calibrating"),
@@ -205,7 +206,7 @@ def test_the_journal_is_in_order_and_spread_over_weeks(seat: Seats) -> None:
 
 
 def test_all_is_sound_and_the_same_in_every_store(
-    demo: tuple[Store, Furnished], touched: Touched, tmp_path: Path
+    demo: tuple[SqlStore, Furnished], touched: Touched, tmp_path: Path
 ) -> None:
     assert examine(demo[0]) == []
     made = {one.name: bundled(demo[0], one.name, tmp_path) for one in demo[1].studies}
