@@ -106,7 +106,8 @@ def _round(entry: Entry) -> str:
         return f"opened round {number} ({kind})"
     if state == "imported":
         return f"took in round {number} ({kind}) with {_many(body.get('ratings'), 'rating')}"
-    return f"round {number} ({kind}): {state}"
+    more = f" by {_many(body.get('items'), 'item')}" if state == "extended" else ""
+    return f"{state} round {number} ({kind}){more}"
 
 
 def _member(entry: Entry) -> str:

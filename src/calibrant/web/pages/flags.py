@@ -75,6 +75,9 @@ def _values(seat: Seat, what: str, state: str, at: int) -> dict[str, Any]:
     is_open = state != "decided"
     mine = [one for one in found if one.what == chosen and (one.state == "raised") == is_open]
     rubric = seat.study.rubric()
+    opened = {one.number for one in seat.study.rounds() if one.state == "open"}
+    # those that can be decided now come first, the newest of them at the top
+    mine.sort(key=lambda one: (one.round in opened, -one.number))
     last = max(1, -(-len(mine) // PAGE))
     at = min(max(at, 1), last)
     return {
@@ -84,11 +87,11 @@ def _values(seat: Seat, what: str, state: str, at: int) -> dict[str, Any]:
         "told": kinds[chosen][1],
         "is_open": is_open,
         "decided": sum(one.what == chosen and one.state != "raised" for one in found),
-        "found": list(reversed(mine))[(at - 1) * PAGE : at * PAGE],
+        "found": mine[(at - 1) * PAGE : at * PAGE],
         "at": at,
         "last": last,
         "red_flags": {one.id: one for one in rubric.red_flags or ()},
-        "open_rounds": {one.number for one in seat.study.rounds() if one.state == "open"},
+        "open_rounds": opened,
         "trouble": "",
         "typed": {},
         "failed": 0,

@@ -18,9 +18,10 @@ from calibrant.study.recalibrate import Step
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.attempts import text_of, trouble_of
 from calibrant.web.intervals import OUTCOMES, coefficient_words, interval_of, target_value
+from calibrant.web.kept import is_small
 from calibrant.web.next_steps import next_steps
 from calibrant.web.render import page, redirect
-from calibrant.web.standing import Standing, is_small, standing_of
+from calibrant.web.standing import Standing, standing_of
 
 routes = Routes()
 SHARED = 5
@@ -37,7 +38,7 @@ def overview(request: Request, seat: Seat) -> Response:
 @routes.get("/s/{study}/standing", access=member("lead", "adjudicator", "viewer"))
 def standing(request: Request, seat: Seat, part: bool = False) -> Response:
     """What takes longer to compute: as a page, or as a ``part`` of one for scripts."""
-    found = standing_of(request, seat, seat.study.progress())
+    found = standing_of(request, seat)
     template = "overview_standing.html" if part else "overview_standing_page.html"
     return page(request, template, seat=seat, **_standing(seat, found))
 
@@ -85,9 +86,9 @@ def _values(request: Request, seat: Seat, *, at_once: bool = False) -> dict[str,
     if seat.has("lead", "adjudicator", "viewer"):
         values["open"] = Counter(one.what for one in study.flags(state="raised"))
         values["questions"] = _unanswered(seat)
-        values["slow"] = not at_once and not is_small(progress)
+        values["slow"] = not at_once and not is_small(seat)
         if not values["slow"]:
-            values |= _standing(seat, standing_of(request, seat, progress))
+            values |= _standing(seat, standing_of(request, seat))
     return values
 
 
