@@ -106,7 +106,7 @@ def findings(
         raters=raters,
         judges=judges,
         disagreements=disagreements_of(asked, rubric, finals, journal),
-        flags=flags_of(asked, versions, verdicts),
+        flags=flags_of(asked, rubric, versions, verdicts),
         history=history_of(asked, used, journal),
         methods=methods_of(study, rubric, agreement, judges),
     )

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from calibrant.report.asking import Asked
+from calibrant.report.asking import Asked, Missing
 
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
+    from calibrant.core.study import Key, Rating
+    from calibrant.study.contents import Contents
     from calibrant.study.flags import Flag
 
+QUOTED = 25
+"""Safety failures whose words are looked up: all ratings are read for them."""
 _ORDER = {"confirmed": 0, "raised": 1, "rejected": 2}
 
 
@@ -38,6 +43,16 @@ class RedFlagged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Why a rater gave an answer that shuts a gate."""
+
+    criterion: str
+    rater: str
+    quotes: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SafetyFailure:
     """An item with a gate that an answer shuts."""
 
@@ -46,6 +61,8 @@ class SafetyFailure:
     score: float | None
     criteria: tuple[str, ...]
     """Those whose answers shut it."""
+    said: tuple[Said, ...] = ()
+    """What raters quoted and noted there, of the first items; a lead is told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +83,9 @@ class Flags:
     """Items that shut a gate, by criterion."""
 
 
-def flags_of(asked: Asked, versions: dict[str, Rubric], verdicts: pl.DataFrame) -> Flags:
+def flags_of(
+    asked: Asked, rubric: Rubric, versions: dict[str, Rubric], verdicts: pl.DataFrame
+) -> Flags:
     """Ask for flags, and gather the safety failures of a table of verdicts."""
     found = asked.study.flags()
     known = {one.id: one for rubric in versions.values() for one in rubric.red_flags or ()}
@@ -89,7 +108,7 @@ def flags_of(asked: Asked, versions: dict[str, Rubric], verdicts: pl.DataFrame) 
         if one.what == "red_flag"
     ]
     red.sort(key=lambda one: (_ORDER.get(one.state, 3), one.number))
-    failures = _failures(verdicts)
+    failures = _with_words(asked, rubric, _failures(verdicts))
     return Flags(
         red_flags=tuple(red),
         states=dict(Counter(one.state for one in red)),
@@ -124,3 +143,50 @@ def _failures(verdicts: pl.DataFrame) -> tuple[SafetyFailure, ...]:
         SafetyFailure(item=item, verdict=verdict, score=value, criteria=tuple(names))
         for item, verdict, value, names in rows.iter_rows()
     )
+
+
+# -- what raters said
+
+
+def _with_words(
+    asked: Asked, rubric: Rubric, failures: tuple[SafetyFailure, ...]
+) -> tuple[SafetyFailure, ...]:
+    """The first failures with what was said on them; as they are for those who are not told."""
+    first = failures[:QUOTED]
+    wanted = {one.item for one in first}
+    found = (
+        asked.get(lambda study: study.contents(lambda all_, _: _last(all_, wanted)))
+        if first
+        else Missing("nothing failed")
+    )
+    if isinstance(found, Missing):
+        return failures
+    told = [replace(one, said=tuple(_said(asked, rubric, one, found[one.item]))) for one in first]
+    return (*told, *failures[QUOTED:])
+
+
+def _last(contents: Contents, wanted: set[str]) -> dict[str, list[Rating]]:
+    """Ratings of some items that count: of several revisions the last."""
+    found: dict[str, dict[Key, Rating]] = {item: {} for item in wanted}
+    for one in contents.ratings():
+        if one.key.item in wanted:
+            found[one.key.item][one.key] = one
+    return {item: list(ratings.values()) for item, ratings in found.items()}
+
+
+def _said(
+    asked: Asked, rubric: Rubric, failure: SafetyFailure, ratings: list[Rating]
+) -> Iterator[Said]:
+    for name in failure.criteria:
+        shut = {str(value) for value in rubric.failing_values(rubric.criterion(name))}
+        for one in ratings:
+            words = one.words or {}
+            quotes = (words.get("evidence") or {}).get(name) or ()
+            note = str((words.get("notes") or {}).get(name) or "")
+            if one.answers.get(name) in shut and (quotes or note):
+                yield Said(
+                    criterion=name,
+                    rater=asked.naming.name(one.key.rater),
+                    quotes=tuple(asked.naming.text(str(text)) for text in quotes),
+                    note=asked.naming.text(note),
+                )

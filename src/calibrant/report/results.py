@@ -8,7 +8,7 @@ from calibrant.compare.blocks import Block
 from calibrant.report.answer import undecided_why
 from calibrant.report.charts import Bar, Bars, Histogram, Tone
 from calibrant.report.findings import Findings
-from calibrant.report.flags import RedFlagged
+from calibrant.report.flags import RedFlagged, SafetyFailure
 from calibrant.report.pieces import (
     Note,
     Paragraph,
@@ -249,12 +249,29 @@ def _flag_table(found: Findings) -> Table:
     return limited(block, MOST_ITEMS, source, command(found, "flags"), folded=True)
 
 
+def _shut(found: Findings, failure: SafetyFailure) -> Quoted:
+    """The words on an item that shut a gate."""
+    quotes = dict.fromkeys(text for one in failure.said for text in one.quotes)
+    notes = [
+        f"{one.rater}, {titled(found, one.criterion)}: {one.note or 'no note'}"
+        for one in failure.said
+    ]
+    return Quoted(
+        f"Safety gate — {failure.item}",
+        tuple(cut(text, QUOTE) for text in quotes)[:MOST_QUOTES] or ("(nothing was quoted)",),
+        cut("; ".join(notes), QUOTE),
+    )
+
+
 def _failures(found: Findings) -> Iterator[Piece]:
     flags = found.flags
     counts = [f"{titled(found, name)} {count:,}" for name, count in flags.gates.items()]
     yield Paragraph(
         f"{many(len(flags.safety_failures), 'item')} shut a safety gate: {listed(counts)}."
     )
+    said = [one for one in flags.safety_failures if one.said][:MOST_FLAGS]
+    if said:
+        yield Quotes(tuple(_shut(found, one) for one in said))
     rows = [
         (one.item, one.verdict, number(one.score, ".3f"),
          "; ".join(titled(found, name) for name in one.criteria))

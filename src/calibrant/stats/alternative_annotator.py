@@ -227,7 +227,7 @@ def among_people(
     met = own[np.isfinite(own)]
     if len(met) < 3:
         return AmongPeople(undefined="fewer than three people share items with others")
-    if not np.isfinite(z):
+    if not np.isfinite(z) or np.ptp(met) < 1e-12:  # rounding is no variation
         return AmongPeople(undefined="no variation among people's kappas")
     interval = None
     cells = sums.size + _REPLICATES * (len(found.times) + len(sums))
@@ -236,8 +236,10 @@ def among_people(
             int(found.times.sum()), found.times / found.times.sum(), _REPLICATES
         )
         spread = _placed(np.asarray(drawn @ sums.T, np.float64), pairs, values)[2]
-        low, high = np.nanquantile(spread, (0.025, 0.975))
-        interval = (float(low), float(high))
+        known = spread[np.isfinite(spread)]  # a sample may leave people no spread
+        if known.size:
+            low, high = np.quantile(known, (0.025, 0.975))
+            interval = (float(low), float(high))
     reading = "human-like" if abs(z) <= 1 else "above people" if z > 0 else "below people"
     return AmongPeople(float(judges), tuple(map(float, met)), float(z), interval, reading)
 
