@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
+
+from fastapi import Request
 
 from calibrant.core.account import Link
 from calibrant.core.errors import StudyError
 from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.core.study import ROLES, Member, Role
 from calibrant.study.handle import Study
+from calibrant.web.access import Seat, workspace_of
 from calibrant.web.workspace import Workspace
 
 MOST_AT_ONCE = 200
@@ -72,6 +75,22 @@ def panel(workspace: Workspace, study: Study) -> tuple[list[Person], list[Machin
     return people, machines
 
 
+def invitation(request: Request, seat: Seat, name: str) -> str:
+    """The address of a new link for somebody, as the browser that asks has this server."""
+    workspace = workspace_of(request)
+    secret = workspace.links.invite(name, seat.study.number, by=seat.visitor.name)
+    scheme = "https" if workspace.secure else request.url.scheme
+    return f"{scheme}://{request.url.netloc}/invite/{secret}"
+
+
+def take_back_links(workspace: Workspace, seat: Seat, name: str) -> bool:
+    """End the invitations of somebody to this study; False where there was none."""
+    number, by = seat.study.number, seat.visitor.name
+    waiting = [one for one in workspace.links.waiting(number) if one.account == name]
+    ended = [workspace.links.take_back(one.hash, number, by=by) for one in waiting]
+    return any(ended)
+
+
 def read_people(text: str) -> tuple[list[Wanted], list[str]]:
     """People from lines ``name, group, roles``; what is wrong with a line is told with its number.
 
@@ -128,4 +147,4 @@ def read_roles(words: Sequence[str]) -> tuple[Role, ...]:
             raise StudyError(f"{word[:40]!r} is no role: there are {', '.join(ROLES)}")
     if not folded:
         raise StudyError("somebody without a role takes no part: choose one")
-    return tuple(cast("Role", role) for role in ROLES if role in folded)
+    return tuple(role for role in ROLES if role in folded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ class Wrong:
     row: int | None
     """As a spreadsheet numbers it: the header of a table is row 1. In JSON, the record."""
     field: str
+    column: str
+    """The column that was said to be that field; empty where none is meant."""
     message: str
     hint: str
 
@@ -60,16 +63,17 @@ def check(
 ) -> Iterator[Checked]:
     """Reads the file to its end; gives what is known so far every now and then, and at the end."""
     found = Checked()
+    called = {field: column for column, field in columns.items() if field is not None}
     bad: set[int | None] = set()
     places: dict[str, int] = {}
     for entry in stream_items(path, kind, notes=found.notes, columns=columns, places=places):
         found.seen += 1
-        match entry if isinstance(entry, Fault | Duplicate) else _clash(entry, known, places):
+        match entry if isinstance(entry, Fault | Duplicate) else clash(entry, known, places):
             case Fault() as fault:
                 bad.add(fault.record)
                 found.bad, found.faults = len(bad), found.faults + 1
                 if len(found.wrong) < MOST_FAULTS:
-                    found.wrong.append(_wrong(fault, is_table))
+                    found.wrong.append(_wrong(fault, is_table, called))
             case Duplicate() as twice:
                 found.duplicates += 1
                 if len(found.alike) < MOST_DUPLICATES:
@@ -91,13 +95,33 @@ def _count(found: Checked, item: Item | Fault | Duplicate, known: Mapping[str, s
         found.preview.append(item)
 
 
-def _wrong(fault: Fault, is_table: bool) -> Wrong:
+def _wrong(fault: Fault, is_table: bool, called: Mapping[str, str]) -> Wrong:
+    message = fault.message
+    if is_table:  # people find rows by the numbers that their spreadsheet shows
+        message = _RECORD.sub(lambda found: f"row {int(found[1]) + 1}", message)
     return Wrong(
         _row(fault.record, is_table),
         one_line(fault.path[:200]),
-        one_line(fault.message[:400]),
-        one_line(fault.hint[:200]),
+        called.get(fault.path.rpartition(".")[2], ""),
+        one_line(message[:400]),
+        one_line(fault.hint[:200]) or _advice(fault.message),
     )
+
+
+_RECORD = re.compile(r"\brecord (\d+)")
+_ADVICE = (
+    ("required, but not there", "fill it in, or choose another column for it"),
+    ("must not be empty", "fill it in, or choose another column for it"),
+    ("stands in record", "give one of the two another id"),
+    ("cells where the header", "look for a stray separator, or put the text in quotes"),
+    ("needs the id", "write the id of its item on every row"),
+    ("on an earlier row", "say the same on all rows of one plan, or leave the others empty"),
+    ("must be", "change what stands there"),
+)
+
+
+def _advice(message: str) -> str:
+    return next((told for words, told in _ADVICE if words in message), "")
 
 
 def _row(record: int | None, is_table: bool) -> int | None:
@@ -109,7 +133,7 @@ def _alike(one: Duplicate, is_table: bool) -> str:
     return one_line(f"Row {row} ({one.id}) says the same as row {first} ({one.first_id}).")
 
 
-def _clash(
+def clash(
     item: Item, known: Mapping[str, str], places: Mapping[str, int] | None = None
 ) -> Item | Fault:
     """A fault where the study has another item of that name."""
@@ -131,7 +155,7 @@ def good_items(
     for entry in stream_items(path, kind, columns=columns):
         if isinstance(entry, Fault | Duplicate):
             continue
-        if not isinstance(_clash(entry, known), Fault):
+        if not isinstance(clash(entry, known), Fault):
             yield entry
 
 

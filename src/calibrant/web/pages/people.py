@@ -14,7 +14,14 @@ from calibrant.core.errors import AccountError, StudyError
 from calibrant.core.study import ROLES, Member
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.form_fields import sentence, text_of, texts_of
-from calibrant.web.people import panel, read_group, read_people, read_roles
+from calibrant.web.people import (
+    invitation,
+    panel,
+    read_group,
+    read_people,
+    read_roles,
+    take_back_links,
+)
 from calibrant.web.refs import read_item
 from calibrant.web.render import page, redirect
 from calibrant.web.setup import steps_of
@@ -92,16 +99,13 @@ def invite(request: Request, seat: Seat, ref: str) -> Response:
 
 def _invited(request: Request, seat: Seat, names: list[str]) -> Response:
     """The links, shown this once: they are not kept anywhere."""
-    workspace = workspace_of(request)
     made: list[tuple[str, str]] = []
     wrong: list[tuple[str, str]] = []
     for name in names:
         try:
-            secret = workspace.links.invite(name, seat.study.number, by=seat.visitor.name)
+            made.append((name, invitation(request, seat, name)))
         except AccountError as error:
             wrong.append((name, sentence(error)))
-        else:
-            made.append((name, f"{_here(request)}/invite/{secret}"))
     return page(
         request,
         "people_links.html",
@@ -113,24 +117,12 @@ def _invited(request: Request, seat: Seat, names: list[str]) -> Response:
     )
 
 
-def _here(request: Request) -> str:
-    """Where this server is, as the browser that asks has it."""
-    scheme = "https" if workspace_of(request).secure else request.url.scheme
-    return f"{scheme}://{request.url.netloc}"
-
-
 @routes.post("/s/{study}/people/{ref}/take-back", access=LEAD)
 def take_back(request: Request, seat: Seat, ref: str) -> Response:
     """End the invitation of somebody."""
     name = _member(seat, ref).name
-    links = workspace_of(request).links
-    number = seat.study.number
-    ended = [
-        links.take_back(one.hash, number, by=seat.visitor.name)
-        for one in links.waiting(number)
-        if one.account == name
-    ]
-    said = f"The invitation of {name} is taken back." if any(ended) else f"{name} has none."
+    ended = take_back_links(workspace_of(request), seat, name)
+    said = f"The invitation of {name} is taken back." if ended else f"{name} has none."
     return redirect(request, f"{seat.path}/people", said)
 
 
@@ -239,10 +231,7 @@ def leave(request: Request, seat: Seat, ref: str, form: FormData) -> Response:
         handover = seat.study.leave(found.name, reason=why)
     except StudyError as error:
         return _leaving(request, seat, ref, sentence(error), why)
-    links = workspace_of(request).links
-    for one in links.waiting(seat.study.number):
-        if one.account == found.name:
-            links.take_back(one.hash, seat.study.number, by=seat.visitor.name)
+    take_back_links(workspace_of(request), seat, found.name)
     moved = ", ".join(f"{name} {count}" for name, count in sorted(handover.moved.items()))
     said = f"{found.name} has left."
     said += f" Their open work was taken over: {moved}." if moved else ""
