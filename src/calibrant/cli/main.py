@@ -11,6 +11,7 @@ import click
 from calibrant.cli.lazy import LazyGroup
 
 COMMANDS = {
+    "account": ("calibrant.cli.account", "Look after the accounts of a workspace."),
     "agree": ("calibrant.cli.agree", "Tell how far raters agree, with intervals."),
     "calibrate-judge": ("calibrant.cli.calibrate_judge", "Fit a judge to people's answers."),
     "check": ("calibrant.cli.check", "Measure items with checks, and quote what they found."),
