@@ -33,7 +33,8 @@ def report_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A plain report, its short version, and one full of hostile words."""
     folder = tmp_path_factory.mktemp("report")
     plain = findings(known())
-    words = "\n".join(text for text in HOSTILE if len(text) < 200)
+    first = [text for text in HOSTILE if BIDI in text]  # quotations are cut
+    words = "\n".join([*first, *(text for text in HOSTILE if len(text) < 200)])
     named = " ".join(words.split())[:200]
     hostile = findings(known(words=words, rubric_=rubric(title=named, criterion_title=named)))
     pages = {
@@ -69,9 +70,7 @@ def test_a_report_opens_in_peace_and_can_be_read_by_all(
     # a debugger's world: the policy of the page keeps scripts out of it
     page.evaluate(Path(AXE_FILE_PATH).read_text("utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    assert [
-        (one["id"], one["impact"], one["nodes"][0]["html"]) for one in found["violations"]
-    ] == []
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
     page.close()
 
 

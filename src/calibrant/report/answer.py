@@ -56,7 +56,9 @@ def headline(found: Findings) -> str:
 
 
 def _undecided(share: Share) -> str:
-    return "none is undecided" if not share.count else f"{share.count:,} are undecided"
+    if not share.count:
+        return "none is undecided"
+    return many(share.count, "is undecided", "are undecided")
 
 
 def _tiles(found: Findings) -> Iterator[Tile]:
