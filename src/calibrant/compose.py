@@ -123,11 +123,12 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     except BaseException:
         plain.close()
         raise
-    means = Means(SqlAccounts(plain), now, lambda: secrets.token_urlsafe(32))
+    store = Grouped(plain)
+    means = Means(SqlAccounts(store), now, lambda: secrets.token_urlsafe(32))
     door = Door(means, key)
     links, tokens = Links(door, plain), Tokens(means)
     owners = Owners(door, links, tokens)
-    return Opened(Grouped(plain), plain, door, links, tokens, owners, shown_place(place))
+    return Opened(store, plain, door, links, tokens, owners, shown_place(place))
 
 
 def secret_path(place: str) -> Path:
