@@ -16,6 +16,7 @@ from calibrant.study.adjudicate import Error
 from calibrant.study.case_file import CaseFile, Voice
 from calibrant.web.access import Seat
 from calibrant.web.evidence import highlighted, said_style
+from calibrant.web.item_view import view_of
 from calibrant.web.render import environment
 
 CAUSES = {
@@ -128,9 +129,8 @@ def drawn_item(file: CaseFile, quotes: Sequence[Sequence[str]]) -> Markup | None
     """The item with quotations marked; None once it is redacted."""
     if file.content is None:
         return None
-    part = environment().get_template("parts/answers_item.html").module
-    drawn: Any = part.item_words(file.content)  # type: ignore[attr-defined]
-    return highlighted(str(drawn), quotes)
+    part: Any = environment().get_template("parts/item.html").module
+    return highlighted(str(part.item(view_of(file.content))), quotes)
 
 
 def who_talks(seat: Seat, voices: Iterable[Voice]) -> list[str]:
