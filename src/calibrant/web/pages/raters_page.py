@@ -9,6 +9,7 @@ from calibrant.compare.rater_words import advice, sentence
 from calibrant.compare.raters_view import blocks
 from calibrant.core.errors import CalibrantError, StoreError
 from calibrant.web.access import Routes, Seat, member
+from calibrant.web.blocks import page_blocks
 from calibrant.web.kept import kept_for
 from calibrant.web.render import page
 
@@ -27,6 +28,7 @@ def raters(request: Request, seat: Seat, round: int = 0) -> Response:
         raise
     except CalibrantError as error:  # too few raters, or items that nobody shares
         missing = str(error)
+    shown = page_blocks(blocks(report)) if report is not None else []
     rounds = [
         one
         for one in seat.study.rounds()
@@ -40,6 +42,6 @@ def raters(request: Request, seat: Seat, round: int = 0) -> Response:
         round=round,
         missing=missing,
         findings=[(one, sentence(one), advice(one)) for one in report.findings] if report else [],
-        blocks=[one for one in blocks(report) if one.title != "Findings"] if report else [],
+        blocks=[one for one in shown if one.title != "Findings"],
         notes=report.notes if report else (),
     )

@@ -10,8 +10,9 @@ from fastapi import Request
 from starlette.responses import Response
 
 from calibrant.compare.agreement_view import blocks
-from calibrant.core.errors import Refused, StudyError
+from calibrant.core.errors import StudyError
 from calibrant.web.access import Routes, Seat, member
+from calibrant.web.blocks import page_blocks
 from calibrant.web.intervals import OUTCOMES, coefficient_words, interval_of
 from calibrant.web.kept import kept_for
 from calibrant.web.render import page
@@ -127,11 +128,9 @@ def agreement(request: Request, seat: Seat, round: int = 0, kinds: str = "HUMAN"
             f"agreement {round} {kinds == 'all'}",
             lambda one: one.agreement(round=round or None, kinds=chosen),
         )
-    except Refused as error:
+    except StudyError as error:  # the round is open, or nobody rated what another did
         missing = str(error)
-    except StudyError as error:
-        missing = str(error)
-    shown = list(blocks(report)) if report is not None else []
+    shown = page_blocks(blocks(report)) if report is not None else []
     return page(
         request,
         "results_agreement.html",

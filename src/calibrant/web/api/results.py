@@ -1,0 +1,84 @@
+"""Results, for programs: ratings, final answers, verdicts, agreement, raters, the report."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from fastapi import Query, Request
+
+from calibrant.report.findings import findings
+from calibrant.web.access import Routes, Seat, member
+from calibrant.web.kept import kept_for
+from calibrant.web.lead_models import TROUBLE
+from calibrant.web.run_models import After, Limit, ReportOut, RoundNumber, RowsOut
+
+routes = Routes("/api/v1/studies/{study}", tags=["results"])
+Kinds = Annotated[list[Literal["HUMAN", "LLM", "CODE"]], Query(description="People, unless said.")]
+
+
+@routes.get("/ratings", access=member(), response_model=RowsOut, responses=TROUBLE)
+def ratings(
+    request: Request, seat: Seat, round: RoundNumber = None, limit: Limit = 100, after: After = 0
+) -> Any:
+    """The answers that you may see by now, one a row."""
+    name = f"ratings {round}"
+    return _part(kept_for(request, seat, name, lambda one: one.ratings(round=round)), limit, after)
+
+
+@routes.get("/finals", access=member(), response_model=RowsOut, responses=TROUBLE)
+def finals(request: Request, seat: Seat, limit: Limit = 100, after: After = 0) -> Any:
+    """The final answer of every item and criterion, and how it came about."""
+    return _part(kept_for(request, seat, "finals", lambda one: one.finals()), limit, after)
+
+
+@routes.get("/verdicts", access=member(), response_model=RowsOut, responses=TROUBLE)
+def verdicts(request: Request, seat: Seat, limit: Limit = 100, after: After = 0) -> Any:
+    """The verdict of every item that was rated in a round that counts."""
+    return _part(kept_for(request, seat, "verdicts", lambda one: one.verdicts()), limit, after)
+
+
+@routes.get("/agreement", access=member(), response_model=ReportOut, responses=TROUBLE)
+def agreement(
+    request: Request,
+    seat: Seat,
+    round: RoundNumber = None,
+    kinds: Kinds = ["HUMAN"],  # noqa: B006
+) -> Any:
+    """Agreement in a round, or over all that count, held against the rubric's targets."""
+    chosen = tuple(sorted(set(kinds)))
+    name = f"agreement {round} {chosen}"
+    found = kept_for(request, seat, name, lambda one: one.agreement(round=round, kinds=chosen))
+    return {"report": found.to_dict()}
+
+
+@routes.get(
+    "/raters",
+    access=member("lead", "adjudicator", "viewer"),
+    response_model=ReportOut,
+    responses=TROUBLE,
+)
+def raters(request: Request, seat: Seat, round: RoundNumber = None) -> Any:
+    """How each rater rates: severity, halo, drift and more."""
+    name = f"raters {round or 0}"
+    found = kept_for(request, seat, name, lambda one: one.rater_report(round=round))
+    return {"report": found.to_dict()}
+
+
+@routes.get(
+    "/report",
+    access=member("lead", "adjudicator", "viewer"),
+    response_model=ReportOut,
+    responses=TROUBLE,
+)
+def report(request: Request, seat: Seat) -> Any:
+    """Everything there is to report, as data."""
+    return {"report": kept_for(request, seat, "report", findings).to_dict()}
+
+
+def _part(frame: pl.DataFrame, limit: int, after: int) -> dict[str, Any]:
+    return {
+        "rows": frame.slice(after, limit).to_dicts(),
+        "total": frame.height,
+        "next": after + limit if after + limit < frame.height else None,
+    }
