@@ -88,7 +88,7 @@ class Opened:
     """A database to be served: its studies, and those who may come in."""
 
     store: Store
-    """With one writer, which commits what many hand in at once."""
+    """As many threads share it: in a file one writer commits what all of them hand in."""
     plain: Store
     """The same database, for work that takes long."""
     door: Door
@@ -114,7 +114,7 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     from calibrant.accounts.sign_in import Door
     from calibrant.accounts.tokens import Tokens
     from calibrant.store.accounts import SqlAccounts
-    from calibrant.store.grouped import Grouped
+    from calibrant.store.grouped import for_threads
     from calibrant.store.open import open_store
 
     plain = open_store(place, create=create)
@@ -123,7 +123,7 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     except BaseException:
         plain.close()
         raise
-    store = Grouped(plain)
+    store = for_threads(plain)
     means = Means(SqlAccounts(store), now, lambda: secrets.token_urlsafe(32))
     door = Door(means, key)
     links, tokens = Links(door, plain), Tokens(means)

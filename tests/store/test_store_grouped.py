@@ -23,7 +23,7 @@ from tests.store.store_kit import a_draft, a_key, a_rating, a_study, an_entry, a
 from calibrant.core.errors import Doubled, StoreError
 from calibrant.ports.store import Reading, Store, Writing
 from calibrant.store import dialect
-from calibrant.store.grouped import MOST, Grouped
+from calibrant.store.grouped import MOST, Grouped, for_threads
 from calibrant.store.open import open_store
 from calibrant.store.sql import SqlStore
 
@@ -90,6 +90,14 @@ def test_it_is_a_store(grouped: Grouped, tmp_path: Path) -> None:
     assert kept.doctor() == []
     kept.backup(tmp_path / "copy.db")
     assert (tmp_path / "copy.db").exists()
+
+
+def test_a_file_has_one_writer_and_a_server_its_own_many(store: SqlStore) -> None:
+    shared = for_threads(store)
+    assert isinstance(shared, Grouped) == (store.dialect.name == "sqlite")
+    study = shared.write(begin)
+    assert shared.write(noting(study, 1)) == 1
+    shared.close()
 
 
 def test_what_waits_is_one_transaction_and_everybody_gets_their_own_answer(

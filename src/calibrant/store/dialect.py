@@ -44,6 +44,8 @@ BUSY_MS = 10_000
 """How long SQLite itself waits for a lock before the store tries again."""
 KEPT = 40
 """Connections to a file that stay open: as many as a server has threads."""
+SERVED = 20
+"""Connections to a server at most; they stay open, as opening one takes longer than using it."""
 PART = 20_000
 """Rows loaded or fetched at a time."""
 UNKNOWN = 200
@@ -238,7 +240,7 @@ class Postgres:
         self._fresh: Counter[str] = Counter()
 
     def engine(self) -> Engine:
-        """A few connections, made when they are needed."""
+        """Connections that are made when they are needed, and kept."""
         defaults = {
             "connect_timeout": 10,
             "application_name": "calibrant",
@@ -249,8 +251,9 @@ class Postgres:
                 self.url,
                 isolation_level="READ COMMITTED",
                 hide_parameters=True,
-                pool_size=5,
-                max_overflow=15,
+                pool_size=SERVED,
+                max_overflow=0,
+                pool_use_lifo=True,
                 connect_args={k: v for k, v in defaults.items() if k not in self.url.query},
             )
         except ImportError as error:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from calibrant.core.errors import StoreError
 from calibrant.ports.store import Reading, Writing
-from calibrant.store.dialect import Dialect
+from calibrant.store.dialect import Dialect, Sqlite
 from calibrant.store.sql import SqlStore
 from calibrant.store.trouble import passes
 from calibrant.store.writing import SqlWriting
@@ -26,6 +26,15 @@ from calibrant.store.writing import SqlWriting
 T = TypeVar("T")
 MOST = 64
 """Pieces of work in one transaction."""
+
+
+def for_threads(store: SqlStore) -> SqlStore | Grouped:
+    """A store as the threads of one process best share it.
+
+    A file has one writer at a time, so there one commits for all. A database server commits for
+    many connections at once by itself, and one connection would have to wait for every answer.
+    """
+    return Grouped(store) if isinstance(store.dialect, Sqlite) else store
 
 
 class _Alone(BaseException):

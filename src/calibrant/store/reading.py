@@ -9,6 +9,7 @@ from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Select,
@@ -357,7 +358,8 @@ def _named_member() -> Select[Any]:
 @cache
 def _nearest_open(*, after: bool) -> Select[Any]:
     """The next one or the one before; an index gives them by position."""
-    table, here = schema.assignment, bindparam("position")
+    table = schema.assignment
+    here: BindParameter[int] = bindparam("position")
     these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round")]
     beside = table.c.position > here if after else table.c.position < here
     order = table.c.position.asc() if after else table.c.position.desc()
