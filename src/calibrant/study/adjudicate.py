@@ -236,7 +236,9 @@ def settle(
     why = reason_of(reason, "a settlement")
     if how not in get_args(How):
         raise StudyError(f"a case is settled by one of {', '.join(get_args(How))}")
-    if source not in get_args(Source) or (error is not None and error not in get_args(Error)):
+    if source not in get_args(Source):
+        raise StudyError(f"a final answer is one of {', '.join(get_args(Source))}")
+    if error is not None and error not in get_args(Error):
         raise StudyError(f"errors are {', '.join(get_args(Error))}")
 
     def work(tx: Writing) -> None:

@@ -1,0 +1,50 @@
+"""The living page, and whether its colours can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.web.conftest import Signed
+
+from calibrant.web.contrast import LINES, NEEDED, PAIRS, Theme, colours, pairs, ratio, read_colours
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_text_can_be_read_on_its_ground(theme: Theme) -> None:
+    found = pairs(theme)
+    assert len(found) == len(PAIRS) + len(LINES)
+    assert [(one.ink, one.ground, round(one.ratio, 2)) for one in found if not one.is_enough] == []
+    assert all(one.needed == NEEDED for one in found[: len(PAIRS)])
+
+
+def test_a_dark_system_and_a_chosen_dark_theme_look_the_same() -> None:
+    assert colours()["system"] == colours()["dark"]
+    assert set(colours()["dark"]) <= set(colours()["light"])
+
+
+def test_contrast_is_measured_as_the_standard_has_it() -> None:
+    assert ratio("#000000", "#ffffff") == pytest.approx(21)
+    assert ratio("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
+    assert ratio("#123456", "#123456") == 1
+
+
+def test_themes_are_told_apart_in_a_style_sheet() -> None:
+    css = """/* a { --ink: #999999; } */ :root { --ink: #111111; --s1: 1rem; }
+    @media (x) { :root:not([data-theme="light"]) { --ink: #eeeeee; } }
+    :root[data-theme="dark"] { --ink: #dddddd; }"""
+    assert read_colours(css) == {
+        "light": {"ink": "#111111"}, "system": {"ink": "#eeeeee"}, "dark": {"ink": "#dddddd"}
+    }  # fmt: skip
+
+
+def test_the_living_page_shows_every_component(client: Callable[..., Signed]) -> None:
+    shown = client("zoe").get("/components")
+    assert shown.status_code == 200
+    for part in ("Buttons", "Badges", "Notices", "Fields", "Tables", "Cards", "Dialog", "Progress",
+                 "words", "quotations", "criterion", "Colours", "Type"):  # fmt: skip
+        assert part in shown.text
+    assert '<span class="hidden-sign">U+202E</span>' in shown.text
+    assert "&lt;script&gt;" in shown.text and "<script>alert" not in shown.text
+    assert "style=" not in shown.text
+    assert client().get("/components", follow_redirects=False).status_code == 303
