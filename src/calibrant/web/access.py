@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar, cast, get_type_hints
@@ -169,11 +169,15 @@ def may_create(workspace: Workspace, visitor: Visitor) -> bool:
     return visitor.is_owner or workspace.leads(visitor.name)
 
 
-async def read_form(request: Request) -> FormData:
-    """What a form sent; files too, though only from somebody who has come in."""
+async def read_form(request: Request) -> AsyncIterator[FormData]:
+    """What a form sent; files too, though only from somebody who has come in.
+
+    Files are closed, and with that deleted, once the request is answered.
+    """
     if request.url.path.endswith(UPLOADS):
         need_visitor(request)
-    return await request.form(max_files=4, max_fields=5_000, max_part_size=2 * 2**20)
+    async with request.form(max_files=4, max_fields=5_000, max_part_size=2 * 2**20) as form:
+        yield form
 
 
 class Routes:
