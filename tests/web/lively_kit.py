@@ -55,7 +55,7 @@ def _form(name: str) -> Any:
             true = chance.choice((1, 2, 4, 5))
             slips = own.random() < (0.7 if at == 1 else 0.08)
             answers[criterion] = str(own.randint(0, 5) if slips else true)
-        flagged = name == "cat" and key.item.endswith("2")
+        flagged = name == "cat" and int(key.item[-1]) % 2 == 0
         return {
             "answers": answers,
             "flags": [{"flag": "preachy", "evidence": ["It is"]}] if flagged else [],
