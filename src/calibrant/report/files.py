@@ -24,7 +24,7 @@ def check_target(path: Path, *, replace: bool, short: bool = False) -> None:
     if not path.parent.is_dir():
         raise SourceError(f"{path}: the folder {path.parent} does not exist")
     if path.exists() and not replace:
-        raise SourceError(f"{path}: is there already; name another file, or say that it may go")
+        raise SourceError(f"{path}: is there already; name another file, or replace it (--force)")
 
 
 def write_report(findings: Findings, path: Path, *, short: bool = False) -> None:
