@@ -35,7 +35,7 @@ def place(session: Session, key: Key, *, token: str) -> Place | None:
     def work(tx: Reading) -> Place | None:
         held = tx.assignment(session.number, key) if key.rater == session.actor else None
         states = {one.number: one.state for one in tx.rounds(session.number)}
-        if held is None or held.state == "withdrawn" or states[key.round] == "planned":
+        if held is None or states[key.round] == "planned":
             return None
         elsewhere = held.lease not in (None, token) and (held.leased_until or "") > session.now()
         opened = [number for number, state in states.items() if state == "open"]

@@ -16,8 +16,6 @@ from calibrant.core.rubric import Rubric
 from calibrant.core.scale import AnyScale, ChoiceScale
 
 LETTERS = {"YES": "y", "NO": "n"}
-_SHORT = 40
-"""Characters up to which the text of an answer fits on a button."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,8 @@ class Choice:
     signs: tuple[str, ...] = ()
     band: str = ""
     examples: tuple[Example, ...] = ()
+    is_anchored: bool = False
+    """Whether the criterion says what this answer means, and not only the scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Asked:
 
     @property
     def is_brief(self) -> bool:
-        """Whether its answers fit on buttons side by side."""
-        return not any(one.signs or len(one.text) > _SHORT for one in self.choices)
+        """Whether its answers fit on buttons side by side: none has an anchor of its own."""
+        return not any(one.is_anchored for one in self.choices)
 
     @property
     def goes_on(self) -> bool:
@@ -121,6 +121,7 @@ def _choices(rubric: Rubric, one: Criterion) -> Iterator[Choice]:
                 anchor.signs,
                 band_words(anchor.band),
                 anchor.examples,
+                is_anchored=True,
             )
     if one.na.policy != "excluded":
         yield Choice(NA, "a", "not applicable", "")

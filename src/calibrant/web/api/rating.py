@@ -227,7 +227,11 @@ def _refused(study: Study, key: Key, form: dict[str, Any], error: StudyError) ->
     place = study.place(key, token=HOLDER)
     if place is None:
         raise HTTPException(404, NOT_FOUND)
-    if place.state == "done" and place.round_state == "open":
+    if place.round_state == "closed":
+        raise StudyError(f"round {key.round} is closed: nothing can be handed in any more")
+    if place.state == "withdrawn":
+        raise StudyError("this item was taken back from you: rate the next one")
+    if place.state == "done":
         return _clash(study, key, form, str(error))
     raise error
 

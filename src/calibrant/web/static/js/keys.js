@@ -1,12 +1,13 @@
 // Keys become acts by the table that the server keeps (/keys.json): pages say what acts do.
-// No key acts while somebody types into a field, holds Alt or Meta, or a dialog is open.
+// No key acts while somebody types into a field, holds Alt, or a dialog is open.
 
 const table = fetch("/keys.json").then((answer) => answer.json());
 const TYPING = "input:not([type=radio]):not([type=checkbox]):not([type=button]), textarea, select, [contenteditable]";
+const MAY_REPEAT = /^Arrow|^[jk]$/;
 
-function nameOf(event) {
+function namesOf(event) {
   const held = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
-  return held + event.key;
+  return [held + event.key, held + event.key.toLowerCase()];
 }
 
 /** Run acts by their keys: `acts({submit: () => …}, "rate")`; returns how to stop. */
@@ -15,12 +16,13 @@ export function acts(runs, where = "all") {
   table.then((all) => { rows = all.filter((row) => row.where === where && row.act in runs); });
   const listen = (event) => {
     if (event.altKey || event.isComposing || event.defaultPrevented) return;
-    const name = nameOf(event);
-    const row = rows.find((one) => one.keys.includes(name) || one.keys.includes(name.toLowerCase()));
+    const names = namesOf(event);
+    const row = rows.find((one) => names.some((name) => one.keys.includes(name)));
     if (!row) return;
     const typing = event.target.closest?.(TYPING);
-    if (typing && !name.startsWith("Ctrl+") && name !== "Escape") return;
-    if (document.querySelector("dialog[open]") && name !== "Escape") return;
+    if (typing && !names[0].startsWith("Ctrl+") && event.key !== "Escape") return;
+    if (document.querySelector("dialog[open]") && event.key !== "Escape") return;
+    if (event.repeat && !MAY_REPEAT.test(event.key)) { event.preventDefault(); return; }
     if (runs[row.act](event, event.key) !== false) event.preventDefault();
   };
   document.addEventListener("keydown", listen);
