@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.report.report_kit import HOSTILE, known, rubric
 
@@ -68,7 +68,9 @@ def test_a_report_opens_in_peace_and_can_be_read_by_all(
     for summary in page.locator("summary").all():
         summary.click()
     # a debugger's world: the policy of the page keeps scripts out of it
-    page.evaluate(Path(AXE_FILE_PATH).read_text("utf-8"))
+    page.evaluate(
+        resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+    )
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
     page.close()

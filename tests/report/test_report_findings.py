@@ -136,8 +136,9 @@ def test_versions_check_ins_and_lessons_are_told() -> None:
     assert not isinstance(told.moments, Missing)
     (moment,) = told.moments
     assert (moment.attendees, moment.rounds) == (("ann", "lena"), (1,))
-    frozen = {one.criterion: (one.value, one.outcome) for one in moment.snapshot}
-    assert frozen["tidy"] == (pytest.approx(0.9), "not_met")
+    frozen = {one.criterion: one for one in moment.snapshot}
+    assert frozen["tidy"].value == pytest.approx(0.9)
+    assert frozen["tidy"].outcome == "not_met"
 
 
 def test_what_was_frozen_stays_when_answers_come_in_later() -> None:

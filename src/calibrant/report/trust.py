@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from calibrant.compare.blocks import Block
@@ -222,7 +223,7 @@ def raters(found: Findings) -> Part:
 
 def _raters(found: Findings, told: Raters) -> Iterator[Piece]:
     source = f"{sum(one.ratings for one in told.profiles):,} answers in rounds that count"
-    verb = f"calibrant raters --study {command(found, '').split()[-1]}"
+    verb = shlex.join(["calibrant", "raters", "--study", found.about.study])
     if told.findings:
         yield Paragraph(
             f"{many(len(told.findings), 'finding')} among {told.looked_at:,} things looked at; "
@@ -352,7 +353,8 @@ def _judge(found: Findings, one: Judge, at: int) -> Iterator[Piece]:
     source = f"answers of {one.judge} and {one.people} people in round {rounds}"
     verb = (
         command(found, "export", "--tables", "ratings.csv")
-        + f" && calibrant validate-judge ratings.csv -r {found.about.rubric.split('@')[0]}"
+        + " && calibrant validate-judge ratings.csv "
+        + shlex.join(["-r", found.about.rubric.split("@")[0], "--judge", one.judge])
     )
     block = without_empty(Block(f"{one.judge} beside people", header, table))
     yield Table(block, source, verb)
