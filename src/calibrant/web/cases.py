@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -12,7 +13,7 @@ from calibrant.core.answer import NA
 from calibrant.core.criterion import Criterion
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import ChoiceScale
-from calibrant.study.adjudicate import Error
+from calibrant.study.adjudicate import Case, Error
 from calibrant.study.case_file import CaseFile, Voice
 from calibrant.web.access import Seat
 from calibrant.web.evidence import highlighted, said_style
@@ -40,6 +41,8 @@ ERRORS: dict[str, str] = {
     "ambiguous": "nobody: the case itself is ambiguous",
 }
 assert tuple(ERRORS) == get_args(Error)
+MOST_APART = 3
+"""Answers that a line tells one by one."""
 KINDS = {"HUMAN": "person", "LLM": "judge", "CODE": "check"}
 
 
@@ -106,7 +109,10 @@ class Said:
 
 
 def said_on(file: CaseFile, criterion: Criterion | None) -> list[Said]:
-    """What each voice said on a criterion; on the item as a whole where none is named."""
+    """What each voice said on a criterion; on the item as a whole where none is named.
+
+    Who said nothing on it, as checks do of what they cannot measure, is left out.
+    """
     titles = {tag.id: tag.title for tag in criterion.tags} if criterion else {}
     name = criterion.id if criterion else ""
     return [
@@ -121,8 +127,24 @@ def said_on(file: CaseFile, criterion: Criterion | None) -> list[Said]:
             tags=tuple(titles.get(tag, tag) for tag in one.tags.get(name, ())),
             style=said_style(number),
         )
-        for number, one in enumerate(file.voices, 1)
+        for number, one in enumerate(_heard(file.voices, name), 1)
     ]
+
+
+def _heard(voices: Iterable[Voice], criterion: str) -> list[Voice]:
+    return [
+        one
+        for one in voices
+        if not criterion or criterion in {**one.answers, **one.notes, **one.reasons}
+    ]
+
+
+def tally(case: Case) -> str:
+    """The answers of a case in a line: each, or how many of each where there are many."""
+    given = Counter(case.answers.values())
+    if len(case.answers) <= MOST_APART:
+        return " / ".join(case.answers.values())
+    return ", ".join(f"{count} × {answer}" for answer, count in given.most_common())
 
 
 def drawn_item(file: CaseFile, quotes: Sequence[Sequence[str]]) -> Markup | None:

@@ -11,6 +11,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from calibrant.core.criterion import Criterion
 from calibrant.core.errors import CalibrantError, Refused
 from calibrant.study.adjudicate import Case
 from calibrant.study.case_file import CaseFile
@@ -18,10 +19,13 @@ from calibrant.study.flags import Flag
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member
 from calibrant.web.cases import (
     ERRORS,
+    Level,
+    Said,
     cause_words,
     drawn_item,
     levels,
     said_on,
+    tally,
     who_talks,
 )
 from calibrant.web.form_fields import sentence, text_of, texts_of
@@ -96,7 +100,7 @@ def _shown(
         file=file,
         criterion=criterion,
         heard=said,
-        levels=levels(file.rubric, criterion, file.voices) if criterion is not None else [],
+        levels=_levels(file, criterion, said),
         flag=flag,
         flag_title=_flag_title(file, flag),
         other_flags=[
@@ -107,7 +111,7 @@ def _shown(
         drawn=drawn_item(file, quotes),
         people=who_talks(seat, file.voices),
         errors=ERRORS,
-        cases=[(one, case_path(seat, one), _causes(one, file)) for one in cases],
+        cases=[(one, case_path(seat, one), _causes(one, file), tally(one)) for one in cases],
         at=at,
         before=case_path(seat, cases[at - 1]) if at else "",
         after=_after(seat, cases, at),
@@ -116,6 +120,11 @@ def _shown(
         wrong=wrong,
         typed=_typed(typed),
     )
+
+
+def _levels(file: CaseFile, criterion: Criterion | None, said: list[Said]) -> list[Level]:
+    voices = [one.voice for one in said]
+    return levels(file.rubric, criterion, voices) if criterion is not None else []
 
 
 def _after(seat: Seat, cases: list[Case], at: int | None) -> str:

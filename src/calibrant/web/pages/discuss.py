@@ -115,7 +115,7 @@ def _shown(
         file=file,
         criterion=asked,
         heard=said,
-        levels=levels(file.rubric, asked, file.voices),
+        levels=levels(file.rubric, asked, [one.voice for one in said]),
         drawn=drawn_item(file, [one.quotes for one in said]),
         people=who_talks(seat, file.voices),
         thread=[one for one in file.comments if one.criterion == asked.id],
