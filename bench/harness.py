@@ -73,7 +73,8 @@ class Quantity:
         if self.unit == "tokens":
             return f"{self.value:,.0f}"
         if self.unit == "B":
-            return f"{self.value / 1e6:,.1f} MB"
+            small = self.value < 1e6
+            return f"{self.value / 1e3:,.1f} kB" if small else f"{self.value / 1e6:,.1f} MB"
         for size, name in ((1.0, "s"), (1e-3, "ms")):
             if self.value >= size:
                 return f"{self.value / size:.3g} {name}"
