@@ -29,7 +29,7 @@ LABELS = {
     "discussed": "discussion",
     "no_consensus": "no consensus",
     "settled": "settlement",
-    "step": "step after low agreement",
+    "step": "step",
     "admitted": "judge",
     "phase": "phase",
     "finalised": "rubric final",

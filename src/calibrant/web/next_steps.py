@@ -37,7 +37,7 @@ def next_steps(told: Iterable[str], path: str) -> list[NextStep]:
 
 
 def _step(text: str, path: str) -> NextStep:
-    said = text[:1].upper() + text[1:]
+    said = (text[:1].upper() + text[1:]).replace("test_again", "testing again")
     for begins, place, label in _PLACES:
         if re.match(begins, text):
             return NextStep(said, place if place.startswith("#") else path + place, label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
@@ -78,7 +79,8 @@ def _values(seat: Seat, what: str, state: str, at: int) -> dict[str, Any]:
     opened = {one.number for one in seat.study.rounds() if one.state == "open"}
     # those that can be decided now come first, the newest of them at the top
     mine.sort(key=lambda one: (one.round in opened, -one.number))
-    last = max(1, -(-len(mine) // PAGE))
+    alike = _together(mine, opened)
+    last = max(1, -(-len(alike) // PAGE))
     at = min(max(at, 1), last)
     return {
         "lists": [(name, title, _open(found, name)) for name, title, _ in LISTS],
@@ -87,7 +89,7 @@ def _values(seat: Seat, what: str, state: str, at: int) -> dict[str, Any]:
         "told": kinds[chosen][1],
         "is_open": is_open,
         "decided": sum(one.what == chosen and one.state != "raised" for one in found),
-        "found": mine[(at - 1) * PAGE : at * PAGE],
+        "found": alike[(at - 1) * PAGE : at * PAGE],
         "at": at,
         "last": last,
         "red_flags": {one.id: one for one in rubric.red_flags or ()},
@@ -100,3 +102,33 @@ def _values(seat: Seat, what: str, state: str, at: int) -> dict[str, Any]:
 
 def _open(found: list[Flag], what: str) -> int:
     return sum(one.what == what and one.state == "raised" for one in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Flags that are decided together, by the first of them."""
+
+    flags: tuple[Flag, ...]
+
+    @property
+    def first(self) -> Flag:
+        """The one that stands for all."""
+        return self.flags[0]
+
+    @property
+    def said(self) -> list[tuple[Flag, tuple[Flag, ...]]]:
+        """Each wording once, with everybody who raised it so."""
+        found: dict[str, list[Flag]] = {}
+        for one in self.flags:
+            found.setdefault(repr(sorted(one.words.items())), []).append(one)
+        return [(same[0], tuple(same)) for same in found.values()]
+
+
+def _together(flags: list[Flag], opened: set[int]) -> list[Together]:
+    """The same red flag on one item is decided once; anything else stands by itself."""
+    found: dict[tuple[object, ...], list[Flag]] = {}
+    for one in flags:
+        waits = one.round in opened
+        same = (one.item, one.flag, one.state, waits) if one.flag is not None else (one.number,)
+        found.setdefault(same, []).append(one)
+    return [Together(tuple(same)) for same in found.values()]

@@ -119,6 +119,7 @@ def _standing(seat: Seat, found: Standing | None) -> dict[str, Any]:
         "override": "",
         "note": "",
     }
+    values["titles"] = {one.id: one.title for one in seat.study.rubric().criteria}
     if found is None:
         return values
     order = {"not_met": 0, "not_shown": 1}
