@@ -238,7 +238,7 @@ def report_study(
     short: bool = False,
     pseudonyms: bool = False,
     replace: bool = False,
-    on_step: Callable[[str], None] = lambda step: None,
+    on_step: Callable[[str], None] | None = None,
 ) -> Findings:
     """What a study came to, as far as its actor may see it, and written to ``path``.
 
@@ -254,7 +254,7 @@ def report_study(
         check_target(Path(path), replace=replace, short=short)
     _ready(study, pseudonyms)
     naming = study.store.read(lambda tx: Pseudonyms.of(tx, study)) if pseudonyms else None
-    found = findings(study, naming=naming, on_step=on_step)
+    found = findings(study, naming=naming, on_step=on_step or (lambda step: None))
     if path is not None:
         write_report(found, Path(path), short=short)
     return found

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from calibrant import __version__
 from calibrant.core.process import Policy
 from calibrant.report.agreement import Agreed, Agreement, Figure
 from calibrant.stats.estimate import Design
@@ -52,7 +51,7 @@ def methods_of(
     """What the numbers of a report rest on."""
     figures = _figures(agreement, judges)
     return Methods(
-        calibrant=__version__,
+        calibrant=version("calibrant"),
         python=platform.python_version(),
         packages={name: version(name) for name in PACKAGES},
         rubric=rubric.name,
