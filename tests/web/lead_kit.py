@@ -86,11 +86,8 @@ def chosen(found: Response) -> dict[str, str]:
         found.text,
         flags=re.DOTALL,
     )
-    return {
-        html.unescape(label): found[1] if (found := re.search(r'value="([^"]*)" selected', list_))
-        else ""
-        for _, label, list_ in pairs
-    }  # fmt: skip
+    marked = {label: re.search(r'value="([^"]*)" selected', list_) for _, label, list_ in pairs}
+    return {html.unescape(label): one[1] for label, one in marked.items() if one is not None}
 
 
 def workbook(*rows: Sequence[object]) -> bytes:

@@ -10,6 +10,7 @@ from tests.study.study_kit import PLANS, as_, plan_item
 from tests.web.conftest import Signed
 from tests.web.lead_kit import alert, path_of, send, study_of, words
 
+from calibrant.core.plan import Plan
 from calibrant.study.handle import Study
 from calibrant.web.people import read_people
 from calibrant.web.refs import item_ref
@@ -143,7 +144,9 @@ def test_leaving_shows_what_becomes_of_the_work(
     study.plan_round("calibration", items=[f"plan-{at:03}" for at in range(3)])
     send(lena, f"{base(study, 'ann')}/invite")
     first = words(lena.get(f"{base(study, 'ann')}/leave"))
-    assert "Round 1 (calibration): 0 done; 3 open assignments go to whoever of bob, cora" in first
+    assert "Round 1 (calibration): 0 done, 3 open." in first
+    assert "3 items of it nobody else can take" in first
+    assert study.members()[1].left_at is None
     silent = send(lena, f"{base(study, 'ann')}/leave", reason="")
     assert silent.status_code == 422 and study.members()[1].left_at is None
     done = send(lena, f"{base(study, 'ann')}/leave", reason="moved away")
@@ -151,6 +154,21 @@ def test_leaving_shows_what_becomes_of_the_work(
     assert workspace.links.waiting(study.number) == []
     assert client("ann").get(f"/s/{study.number}").status_code == 404
     assert "left already" in words(lena.get(f"{base(study, 'ann')}/leave"))
+
+
+def test_what_leaving_would_do_is_what_it_does(lena: Signed, study: Study) -> None:
+    study.add_items([plan_item(at) for at in range(9)])
+    for name in ("ann", "bob", "cora"):
+        study.add_member(name)
+    study.plan_round("main", plan=Plan(way="per_item", raters=1))
+    told = study.leave("ann", reason="", dry_run=True)
+    shown = words(lena.get(f"{base(study, 'ann')}/leave"))
+    moved = ", ".join(f"{name} {count}" for name, count in sorted(told.moved.items()))
+    assert sum(told.moved.values()) == 3 and f"Open work goes to others: {moved}." in shown
+    done = words(send(lena, f"{base(study, 'ann')}/leave", reason="moved away"))
+    assert f"taken over: {moved}." in done
+    only = lena.get(f"{base(study, 'lena')}/leave")
+    assert only.status_code == 200 and "only lead" in alert(only)
 
 
 def test_judges_and_checks_stand_apart_with_their_cards(lena: Signed, study: Study) -> None:

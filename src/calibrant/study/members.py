@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,30 +106,54 @@ class Handover:
     """Items that nobody else can take: all others rate them already."""
 
 
-@verb("lead", shows="nothing")
-def leave(session: Session, name: str, *, reason: str) -> Handover:
-    """Somebody leaves: their ratings stay, their open assignments go to the others."""
-    why = reason_of(reason, "leaving")
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """What a round's open assignments of a leaver become."""
 
-    def work(tx: Writing) -> Handover:
+    round: int
+    undone: list[Assignment]
+    placed: list[Placed]
+    nobody: list[str]
+
+
+@verb("lead", shows="nothing")
+def leave(session: Session, name: str, *, reason: str, dry_run: bool = False) -> Handover:
+    """Somebody leaves: their ratings stay, their open assignments go to the others.
+
+    With ``dry_run`` they stay, and nothing but what would become of their work is told.
+    """
+    why = "" if dry_run else reason_of(reason, "leaving")
+
+    def look(tx: Reading) -> list[_Moving]:
         member = member_named(tx, session, name)
         others = [one for one in tx.members(session.number) if one.name != name]
         if member.left_at is not None:
             raise StudyError(f"{name!r} has left already")
         if _leads(member) and not any(_leads(one) for one in others):
             raise StudyError(f"{name!r} is the only lead: name another first")
-        handover = _hand_over(tx, session, member)
+        return list(_moving(tx, session, member))
+
+    def work(tx: Writing) -> Handover:
+        moving = look(tx)
+        for one in moving:
+            tx.set_assignment_state(session.number, [each.key for each in one.undone], "withdrawn")
+            tx.add_assignments(session.number, (assigned(one.round, each) for each in one.placed))
+        handover = _handover(moving)
         tx.set_member_left(session.number, name, session.now())
         body = {"name": name, "moved": dict(handover.moved), "left_over": len(handover.left_over)}
         tx.log(session.number, [session.entry("left", body=body, words={"reason": why})])
         return handover
 
-    return session.alone(work)
+    return _handover(session.store.read(look)) if dry_run else session.alone(work)
 
 
-def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:
-    moved: Counter[str] = Counter()
-    left_over: list[str] = []
+def _handover(moving: Sequence[_Moving]) -> Handover:
+    moved = Counter(each.rater for one in moving for each in one.placed)
+    left_over = dict.fromkeys(item for one in moving for item in one.nobody)
+    return Handover(dict(moved), tuple(left_over))
+
+
+def _moving(tx: Reading, session: Session, leaver: Member) -> Iterator[_Moving]:
     panel = [one.name for one in raters_of(tx.members(session.number)) if one.kind == leaver.kind]
     for round in tx.rounds(session.number):
         if round.state == "closed":
@@ -141,11 +165,7 @@ def _hand_over(tx: Writing, session: Session, leaver: Member) -> Handover:
         looked = _looked_on(tx, session, round)
         others = [one for one in panel if one != leaver.name and one not in looked]
         placed, nobody = _taken_over(tx, session, round.number, undone, others)
-        tx.set_assignment_state(session.number, [one.key for one in undone], "withdrawn")
-        tx.add_assignments(session.number, (assigned(round.number, one) for one in placed))
-        moved.update(one.rater for one in placed)
-        left_over += nobody
-    return Handover(dict(moved), tuple(dict.fromkeys(left_over)))
+        yield _Moving(round.number, undone, placed, nobody)
 
 
 def _looked_on(tx: Reading, session: Session, round: Round) -> set[str]:

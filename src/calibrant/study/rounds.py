@@ -72,7 +72,7 @@ def plan_round(
     if kind not in ROUND_KINDS:
         raise StudyError(f"a round is one of {', '.join(ROUND_KINDS)}")
 
-    def work(tx: Writing) -> Planned:
+    def look(tx: Reading) -> tuple[Planned, list[Assignment]]:
         rubric = current_rubric(tx, session)
         how = _plan(rubric, kind, plan)
         chosen = _chosen(tx, session, kind, items, _sample(rubric, kind, sample))
@@ -88,13 +88,17 @@ def plan_round(
         )
         assignments = _assignments(session, made, how, chosen, panel)
         loads = Counter(one.key.rater for one in assignments)
-        if not dry_run:
-            tx.add_round(session.number, made)
-            tx.add_assignments(session.number, assignments)
-            tx.log(session.number, [_told(session, made, "planned", items=len(chosen))])
-        return Planned(made, len(chosen), dict(sorted(loads.items())))
+        return Planned(made, len(chosen), dict(sorted(loads.items()))), assignments
 
-    return session.alone(work)
+    def work(tx: Writing) -> Planned:
+        found, assignments = look(tx)
+        tx.add_round(session.number, found.round)
+        tx.add_assignments(session.number, assignments)
+        tx.log(session.number, [_told(session, found.round, "planned", items=found.items)])
+        return found
+
+    # who only looks holds up nobody who saves
+    return session.store.read(look)[0] if dry_run else session.alone(work)
 
 
 def _told(session: Session, round: Round, state: str, **more: object) -> Entry:

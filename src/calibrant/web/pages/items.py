@@ -16,6 +16,7 @@ from calibrant.ports.store import Reading
 from calibrant.study.intake import words_of
 from calibrant.web.access import Routes, Seat, member, workspace_of
 from calibrant.web.form_fields import sentence, text_of
+from calibrant.web.rating_page import item_html
 from calibrant.web.refs import read_item
 from calibrant.web.render import page, redirect
 from calibrant.web.setup import steps_of
@@ -104,7 +105,9 @@ def _gist(record: ItemRecord) -> str:
 def one_item(request: Request, seat: Seat, ref: str) -> Response:
     """One item, as raters read it."""
     id = read_item(ref)
-    return page(request, "items_one.html", seat=seat, id=id, ref=ref, item=_words(seat, id))
+    item = _words(seat, id)
+    drawn = item_html(item) if item is not None else None
+    return page(request, "items_one.html", seat=seat, id=id, ref=ref, drawn=drawn)
 
 
 def _words(seat: Seat, id: str) -> Item | None:

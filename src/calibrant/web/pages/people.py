@@ -194,30 +194,26 @@ def leave_first(request: Request, seat: Seat, ref: str) -> Response:
 
 
 def _leaving(request: Request, seat: Seat, ref: str, wrong: str = "", why: str = "") -> Response:
-    found = _member(seat, ref)
+    found, status = _member(seat, ref), 422 if wrong else 200
     rounds = [
         (one, *one.raters[found.name])
         for one in seat.study.progress()
         if found.name in one.raters and one.state != "closed"
     ]
-    takers = [
-        one.name
-        for one in seat.study.members()
-        if one.name != found.name
-        and one.left_at is None
-        and one.kind == found.kind
-        and "reviewer" in one.roles
-    ]
+    handover = None
+    try:
+        handover = seat.study.leave(found.name, reason="", dry_run=True)
+    except StudyError as error:
+        wrong = wrong or sentence(error)
     return page(
         request,
         "people_leave.html",
         seat=seat,
-        status=422 if wrong else 200,
+        status=status,
         ref=ref,
         one=found,
         rounds=[(one, done, total - done) for one, done, total in rounds],
-        ahead=sum(total - done for _, done, total in rounds),
-        takers=takers,
+        handover=handover,
         wrong=wrong,
         reason=why,
     )
