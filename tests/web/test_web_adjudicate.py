@@ -58,13 +58,17 @@ def test_settling_goes_on_to_the_next_case(workspace: Workspace, client: Enter) 
         unclear="yes",
         at="1",
     )
+    strange = ada.send_form(
+        f"/s/{study.number}{HERE}", criterion="clarity", value="2", reason="so", at="9" * 5000
+    )
+    assert strange.headers["location"] == f"/s/{study.number}/adjudicate?at=0"
     assert (gone.status_code, gone.headers["location"]) == (
         303, f"/s/{study.number}/adjudicate?at=1"
     )  # fmt: skip
-    (entry,) = [one for one in study.journal() if one.kind == "settled"]
+    entry = next(one for one in study.journal() if one.kind == "settled")
     assert entry.body["value"] == "2" and entry.body["source"] == "merged"
     assert entry.body["error"] == "missed_evidence" and entry.body["unclear"]
-    assert len(as_(study, "ada").queue()) == len(before) - 1
+    assert len(as_(study, "ada").queue()) == len(before) - 2
     again = ada.get(path(study.number)).text
     assert "Settled at 2 by a decision" in again and "Decide anew" in again
 
@@ -143,7 +147,8 @@ def test_flags_are_decided_in_their_place(workspace: Workspace, client: Enter) -
     )
     assert sent.headers["location"].endswith("?criterion=realism")
     assert [one.state for one in study.flags()] == ["rejected"]
-    assert ada.send_form(place, number="x", verdict="confirm").status_code == 422
+    for number in ("x", "²", "9" * 5000, ""):
+        assert ada.send_form(place, number=number, verdict="confirm").status_code == 422
 
 
 def test_an_item_that_is_only_flagged_can_be_decided_too(

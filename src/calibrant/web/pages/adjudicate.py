@@ -36,6 +36,8 @@ routes = Routes()
 DECIDERS = member("lead", "adjudicator")
 LISTED = 50
 """Cases in the list beside the one that is open; more come up as these are settled."""
+LONGEST = 10
+"""Digits of a number in a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ def _shown(
         people=who_talks(seat, file.voices),
         errors=ERRORS,
         cases=[(one, case_path(seat, one), _causes(one, file), tally(one)) for one in cases],
+        is_cut=len(cases) == LISTED,
         at=at,
         before=case_path(seat, cases[at - 1]) if at else "",
         after=_after(seat, cases, at),
@@ -201,8 +204,13 @@ def _nothing() -> str:
 
 def _next(seat: Seat, form: FormData) -> str:
     """The case that stands where the settled one stood."""
-    at = text_of(form, "at")
-    return f"{seat.path}/adjudicate?at={int(at) if at.isdigit() else 0}"
+    return f"{seat.path}/adjudicate?at={_number(text_of(form, 'at')) or 0}"
+
+
+def _number(text: str) -> int | None:
+    """A whole number that can be one of ours."""
+    known = text.isascii() and text.isdigit() and len(text) < LONGEST
+    return int(text) if known else None
 
 
 @routes.post("/s/{study}/adjudicate/{item}/attempt", access=DECIDERS)
@@ -227,19 +235,17 @@ def attempt(request: Request, seat: Seat, item: str, form: FormData) -> Response
 @routes.post("/s/{study}/adjudicate/{item}/flag", access=DECIDERS)
 def decide_flag(request: Request, seat: Seat, item: str, form: FormData) -> Response:
     """Confirm or reject a flag; back to the case it was decided beside, or on to the next."""
-    id, number = read_item(item), text_of(form, "number")
+    id, number = read_item(item), _number(text_of(form, "number"))
     verdict = text_of(form, "verdict")
-    if not number.isdigit() or verdict not in ("confirm", "reject"):
+    if number is None or verdict not in ("confirm", "reject"):
         raise HTTPException(422, "Say whether the flag is confirmed or rejected.")
     beside = text_of(form, "beside")
     try:
-        seat.study.decide_flag(
-            int(number), confirm=verdict == "confirm", reason=text_of(form, "reason")
-        )
+        seat.study.decide_flag(number, confirm=verdict == "confirm", reason=text_of(form, "reason"))
     except Refused:
         raise
     except CalibrantError as error:
-        asked = Asked(id, beside) if beside else Asked(id, flag=int(number))
+        asked = Asked(id, beside) if beside else Asked(id, flag=number)
         return _shown(request, seat, asked, wrong=sentence(error), typed=form)
     said = f"The flag is {'confirmed' if verdict == 'confirm' else 'rejected'}."
     if beside:
