@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.report.report_kit import HOSTILE, begun, item, known
+from tests.report.report_kit import HOSTILE, begun, item, known, rubric
 from tests.study.study_kit import PLANS, Ticking, as_, new_study, plan_item, rate_all, same
 from tests.study.test_study_blind import BLIND, STATES
 
@@ -301,3 +301,14 @@ def test_hostile_words_are_kept_as_they_are_in_data() -> None:
     words = HOSTILE[0]
     told = findings(known(words=words))
     assert told.flags.red_flags[0].quotes == (words,)
+
+
+def test_a_rubric_without_targets_still_shows_agreement() -> None:
+    made = rubric().model_copy(update={"agreement": None})
+    told = findings(known(rubric_=made))
+    overall = told.agreement.overall
+    assert isinstance(overall, Agreed)
+    assert overall.targets == ()
+    page = report_html(told)
+    assert "The rubric states no target of agreement." in page
+    assert "alpha with 95 % intervals, lowest first" in page

@@ -75,10 +75,37 @@ def _overall(found: Findings, told: Agreed) -> Iterator[Piece]:
         yield Table(_target_block(found, told.targets), source, command(found, "agree"))
     else:
         yield Note("The rubric states no target of agreement.")
+        yield from _alphas(found, told)
     yield limited(
         _figure_block(found, told.figures), MOST_ROWS, source, command(found, "agree"),
-        folded=bool(told.targets),
+        folded=True,
     )  # fmt: skip
+
+
+def _alphas(found: Findings, told: Agreed) -> Iterator[Piece]:
+    """Alpha of each criterion, where no target says what to look at."""
+    known = [one for name in found.about.criteria if (one := _alpha(told, name)) is not None]
+    known = [one for one in known if one.value is not None]
+    if not known:
+        return
+    rows = tuple(
+        DotRow(
+            titled(found, one.criterion),
+            f"{number(one.value)} ({span(one.interval)})",
+            _dots(one.value, one.interval, "plain"),
+        )
+        for one in sorted(known, key=lambda one: one.value or 0.0)
+    )
+    yield Picture(
+        Dots(
+            key="agreement",
+            title="Krippendorff's alpha with 95 % intervals, lowest first",
+            about="Lowest: " + listed([f"{row.label} {row.text}" for row in rows[:3]]) + ".",
+            rows=rows,
+            limits=(min([0.0, *(dot.low for row in rows for dot in row.dots)]), 1.0),
+            ticks=_TICKS,
+        )
+    )
 
 
 def _target_chart(
