@@ -120,10 +120,10 @@ class Workspace:
         record = self._record(number)
         if record is None:
             return None
-        for one in self.store.read(lambda tx: tx.members(number)):
-            if one.name == name and one.left_at is None and one.kind == "HUMAN":
-                return Study(self.store, number, record, name, self.clock), one
-        return None
+        one = self.store.read(lambda tx: tx.member(number, name))
+        if one is None or one.left_at is not None or one.kind != "HUMAN":
+            return None
+        return Study(self.store, number, record, name, self.clock), one
 
     def unhurried(self, study: Study) -> Study:
         """The same study, for work that takes long: it does not hold up those who save."""
