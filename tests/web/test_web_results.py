@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
+import pytest
 from tests.study.study_kit import as_, new_study, rate_all, same
 from tests.web.conftest import Signed
 from tests.web.lively_kit import SECRET, lively
 
 from calibrant import Study
+from calibrant.web import kept
 from calibrant.web.refs import item_ref
 from calibrant.web.workspace import Workspace
 
@@ -127,3 +130,20 @@ def test_a_study_without_results_says_so(workspace: Workspace, client: Client) -
         assert "No results yet" in lena.get(f"/s/1/{path}").text
     assert "Nothing to compare" in lena.get("/s/1/agreement").text
     assert "Nothing to tell yet" in lena.get("/s/1/raters").text
+
+
+def test_on_a_large_study_pages_come_at_once_and_their_content_follows(
+    workspace: Workspace, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(workspace)
+    monkeypatch.setattr(kept, "SMALL", 1)
+    lena = client("lena")
+    for path in ("results?show=finals&item=r-00", "agreement?round=1", "raters"):
+        page = lena.get(f"/s/1/{path}").text
+        found = re.search(r'data-load="([^"]+now=true)"', page)
+        assert (
+            found is not None and "<table" not in page.partition("<main")[2].partition("<dialog")[0]
+        )
+        address = found[1].replace("&amp;", "&")
+        assert address.startswith("/s/1/") and "<table" in lena.get(address).text
+        assert "data-load" not in lena.get(f"/s/1/{path}").text  # it is there by now

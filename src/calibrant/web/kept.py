@@ -70,6 +70,11 @@ class Kept:
             self._keep(name, _Thing(mark, time.monotonic(), found))
             return found
 
+    def serves(self, study: Study, what: str) -> bool:
+        """Whether the thing would be there at once."""
+        kept = self._things.get((study.number, study.actor, what))
+        return kept is not None and _serves(kept, _marked(study, kept.mark.last))
+
     def _keep(self, name: Name, thing: _Thing) -> None:
         with self._gate:
             self._things.pop(name, None)
@@ -100,16 +105,26 @@ def _marked(study: Study, after: int) -> _Mark:
 _MADE = threading.Lock()
 
 
-def kept_for(request: Request, seat: Seat, what: str, compute: Callable[[Study], T]) -> T:
-    """The thing ``what`` for whoever asks, computed where nothing kept serves."""
+def _kept(request: Request) -> Kept:
     state = request.app.state
     with _MADE:
         if not hasattr(state, "kept"):
             state.kept = Kept()
-    kept: Kept = state.kept
-    return kept.of(workspace_of(request).unhurried(seat.study), what, compute)
+    found: Kept = state.kept
+    return found
 
 
-def is_small(seat: Seat) -> bool:
-    """Whether things are computed at once, with the page itself."""
-    return sum(one.total for one in seat.study.progress()) <= SMALL
+def kept_for(request: Request, seat: Seat, what: str, compute: Callable[[Study], T]) -> T:
+    """The thing ``what`` for whoever asks, computed where nothing kept serves."""
+    study = workspace_of(request).unhurried(seat.study)
+    return _kept(request).of(study, what, compute)
+
+
+def comes_later(request: Request, seat: Seat, what: str) -> bool:
+    """Whether a page is shown without the thing, which follows by a second request.
+
+    On a small study nothing takes long, and what is kept is there at once.
+    """
+    if sum(one.total for one in seat.study.progress()) <= SMALL:
+        return False
+    return not _kept(request).serves(seat.study, what)

@@ -18,7 +18,7 @@ from calibrant.study.recalibrate import Step
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.attempts import text_of, trouble_of
 from calibrant.web.intervals import OUTCOMES, coefficient_words, interval_of, target_value
-from calibrant.web.kept import is_small
+from calibrant.web.kept import comes_later
 from calibrant.web.next_steps import next_steps
 from calibrant.web.render import page, redirect
 from calibrant.web.standing import Standing, standing_of
@@ -86,7 +86,7 @@ def _values(request: Request, seat: Seat, *, at_once: bool = False) -> dict[str,
     if seat.has("lead", "adjudicator", "viewer"):
         values["open"] = Counter(one.what for one in study.flags(state="raised"))
         values["questions"] = _unanswered(seat)
-        values["slow"] = not at_once and not is_small(seat)
+        values["slow"] = not at_once and comes_later(request, seat, "standing")
         if not values["slow"]:
             values |= _standing(seat, standing_of(request, seat))
     return values

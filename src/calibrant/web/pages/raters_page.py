@@ -10,15 +10,18 @@ from calibrant.compare.raters_view import blocks
 from calibrant.core.errors import CalibrantError, StoreError
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.blocks import page_blocks
-from calibrant.web.kept import kept_for
+from calibrant.web.kept import comes_later, kept_for
+from calibrant.web.pages.results import waiting_page
 from calibrant.web.render import page
 
 routes = Routes()
 
 
 @routes.get("/s/{study}/raters", access=member("lead", "adjudicator", "viewer"))
-def raters(request: Request, seat: Seat, round: int = 0) -> Response:
+def raters(request: Request, seat: Seat, round: int = 0, now: bool = False) -> Response:
     """A report on raters, of one round or of all that count."""
+    if not now and comes_later(request, seat, f"raters {round}"):
+        return waiting_page(request, seat, "How raters rate", "raters")
     report, missing = None, ""
     try:
         report = kept_for(

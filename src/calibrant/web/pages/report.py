@@ -12,7 +12,7 @@ from calibrant.report.html import body_html, report_html, style_sheet
 from calibrant.report.markdown import report_markdown
 from calibrant.web.access import PUBLIC, Routes, Seat, member
 from calibrant.web.export_files import TYPES
-from calibrant.web.kept import is_small, kept_for
+from calibrant.web.kept import comes_later, kept_for
 from calibrant.web.render import page, static_mark
 
 routes = Routes()
@@ -23,7 +23,7 @@ MAKERS = {"html": report_html, "md": report_markdown, "json": json_text}
 @routes.get("/s/{study}/report", access=READERS)
 def report(request: Request, seat: Seat, now: bool = False, part: bool = False) -> Response:
     """The report; on a large study it comes by a second request, or ``now`` where that is said."""
-    ready = now or part or is_small(seat)
+    ready = now or part or not comes_later(request, seat, "report")
     body = ""
     if ready:
         # the report escapes whatever anybody said: the one place where its markup is taken over

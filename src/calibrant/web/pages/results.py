@@ -14,7 +14,7 @@ from calibrant.core.errors import StudyError
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.blocks import page_blocks
 from calibrant.web.intervals import OUTCOMES, coefficient_words, interval_of
-from calibrant.web.kept import kept_for
+from calibrant.web.kept import comes_later, kept_for
 from calibrant.web.render import page
 
 routes = Routes()
@@ -23,6 +23,18 @@ PAGE = 50
 """Rows on one page."""
 VERDICTS = ("passed", "failed", "undecided")
 PROVENANCES = ("unanimous", "within_tolerance", "consensus", "adjudicated", "forced", "waits")
+
+
+def waiting_page(request: Request, seat: Seat, title: str, tab: str) -> Response:
+    """A page whose content takes long on a large study: it follows by a second request."""
+    return page(
+        request,
+        "results_wait.html",
+        seat=seat,
+        title=title,
+        tab=tab,
+        address=str(request.url.include_query_params(now="true").replace(scheme="", netloc="")),
+    )
 
 
 @routes.get("/s/{study}/results", access=READERS)
@@ -36,11 +48,14 @@ def results(
     provenance: str = "",
     item: str = "",
     at: int = 1,
+    now: bool = False,
 ) -> Response:
     """Verdicts of items, or final answers, a page at a time."""
     asked = {"show": show, "verdict": verdict, "criterion": criterion, "provenance": provenance,
              "item": item}  # fmt: skip
     of_finals = show == "finals"
+    if not now and comes_later(request, seat, "finals" if of_finals else "verdicts"):
+        return waiting_page(request, seat, "Results", "results")
     if of_finals:
         frame = kept_for(request, seat, "finals", lambda study: study.finals())
         found = _finals(frame, criterion, provenance, item)
@@ -114,8 +129,13 @@ def _why(one: dict[str, Any]) -> str:
 
 
 @routes.get("/s/{study}/agreement", access=READERS)
-def agreement(request: Request, seat: Seat, round: int = 0, kinds: str = "HUMAN") -> Response:
+def agreement(
+    request: Request, seat: Seat, *, round: int = 0, kinds: str = "HUMAN", now: bool = False
+) -> Response:
     """Agreement in full, of one round or of all that count."""
+    name = f"agreement {round} {kinds == 'all'}"
+    if not now and comes_later(request, seat, name):
+        return waiting_page(request, seat, "Agreement", "agreement")
     study = seat.study
     chosen = ("HUMAN", "LLM", "CODE") if kinds == "all" else ("HUMAN",)
     rounds = [one for one in study.rounds() if one.state == "closed" or seat.has("lead")]
@@ -125,7 +145,7 @@ def agreement(request: Request, seat: Seat, round: int = 0, kinds: str = "HUMAN"
         report = kept_for(
             request,
             seat,
-            f"agreement {round} {kinds == 'all'}",
+            name,
             lambda one: one.agreement(round=round or None, kinds=chosen),
         )
     except StudyError as error:  # the round is open, or nobody rated what another did
