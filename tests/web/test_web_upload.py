@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 from tests.formats.workbooks import FIRST, HEADER, sheet_xml, write_workbook
-from tests.study.study_kit import COACHING, PLANS, RESPONSES, Ticking
+from tests.study.study_kit import COACHING, PLANS, RESPONSES, Ticking, response_item
 from tests.web.conftest import HOST, Signed
 from tests.web.lead_kit import (
     alert,
@@ -25,6 +25,8 @@ from tests.web.lead_kit import (
     workbook,
 )
 
+from calibrant.core.errors import StoreError
+from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.formats import workbook_guard
 from calibrant.formats.rubric_file import parse_rubric
@@ -327,6 +329,34 @@ def test_files_are_kept_for_an_hour(workspace: Workspace, client: Callable[..., 
     clock.later(minutes=11)
     assert lena.get(path_of(shown)).status_code == 404
     assert list(app.state.uploads._folder.rglob("*")) == []
+
+
+def test_a_file_that_waits_is_found_again(
+    client: Callable[..., Signed], lena: Signed, study: Study
+) -> None:
+    shown = up(lena, study, "later.csv", CSV)
+    study.add_member("lars", roles=["lead"])
+    listed = lena.get(f"/s/{study.number}/items")
+    assert "later.csv was read and waits" in words(listed) and path_of(shown) in listed.text
+    assert "later.csv" not in client("lars").get(f"/s/{study.number}/items").text
+
+
+def test_an_intake_that_stops_says_how_to_go_on(
+    lena: Signed, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = up(lena, study, "a.csv", CSV)
+
+    def stops(*_: object) -> Iterator[Item]:
+        yield response_item(1)
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("calibrant.web.upload_work.good_items", stops)
+    stopped = take(lena, shown)
+    assert stopped.status_code == 422
+    assert "The disk is full." in alert(stopped) and "Upload the file again" in alert(stopped)
+    monkeypatch.undo()
+    take(lena, up(lena, study, "a.csv", CSV))
+    assert ids(study) == ["q-1", "q-2"]
 
 
 def test_the_oldest_file_makes_room(lena: Signed, study: Study, app: FastAPI) -> None:

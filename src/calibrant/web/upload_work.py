@@ -52,6 +52,7 @@ def take_in(upload: Upload, study: Study) -> None:
     job = upload.next_job("Taking the items in")
     if job is None:
         return
+    upload.taking = True
     job.total = upload.checked.good + upload.checked.known
 
     def work(job: Job) -> None:

@@ -100,6 +100,8 @@ class Upload:
     checked: Checked | None = None
     checks: int = 0
     """How often it was checked: what somebody agrees to is the check that they saw."""
+    taking: bool = False
+    """Whether it was said that its items are to be taken in."""
     intake: Intake | None = None
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -126,6 +128,7 @@ class Uploads:
         self._folder.chmod(0o700)
         self._kept: dict[str, Upload] = {}
         self._turn = threading.Lock()
+        self._timer: threading.Timer | None = None
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def keep(self, seat: Seat, name: str, content: BinaryIO) -> Upload:
@@ -170,6 +173,14 @@ class Uploads:
             raise HTTPException(404, NOT_FOUND)
         return found
 
+    def waiting(self, seat: Seat) -> list[Upload]:
+        """Files of this account in this study, the newest first."""
+        self.sweep()
+        mine = (seat.visitor.name, seat.study.number)
+        with self._turn:
+            found = [one for one in self._kept.values() if (one.account, one.study) == mine]
+        return sorted(found, key=lambda one: one.made_at, reverse=True)
+
     def drop(self, upload: Upload) -> None:
         """Delete a file for good."""
         with self._turn:
@@ -199,11 +210,21 @@ class Uploads:
         def come_back() -> None:
             found = own()
             if found is not None:
-                found.sweep()
+                found._swept()
 
-        timer = threading.Timer(KEPT_FOR.total_seconds() + 1, come_back)
-        timer.daemon = True
-        timer.start()
+        with self._turn:
+            if self._timer is not None:
+                return
+            self._timer = threading.Timer(KEPT_FOR.total_seconds() + 1, come_back)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _swept(self) -> None:
+        self.sweep()
+        with self._turn:
+            self._timer, more = None, bool(self._kept)
+        if more:
+            self._remind()
 
 
 def shown_name(name: str) -> str:

@@ -28,6 +28,8 @@ routes = Routes()
 LEAD = member("lead")
 EACH = 100
 """Rows of a page."""
+NOTHING = "Nothing was taken in."
+HALFWAY = "What had come in by then stays. Upload the file again: it goes on where it stopped."
 PATIENCE = 1.5
 """Seconds that a page waits for a file before it shows how far it is."""
 
@@ -46,20 +48,27 @@ class Row:
 @routes.get("/s/{study}/items", access=LEAD)
 def items(request: Request, seat: Seat, find: str = "") -> Response:
     """The items, a hundred on a page, perhaps those of an id only."""
-    at = _number(request.query_params.get("page", "1"))
-    rows, matching, total = _listed(seat, find.strip(), at)
+    return _list(request, seat, find.strip(), _number(request.query_params.get("page", "1")))
+
+
+def _list(
+    request: Request, seat: Seat, find: str = "", at: int = 1, *, wrong: tuple[str, ...] = ()
+) -> Response:
+    rows, matching, total = _listed(seat, find, at)
     return page(
         request,
         "items.html",
         seat=seat,
+        status=422 if wrong else 200,
         rows=rows,
         matching=matching,
         total=total,
-        find=find.strip(),
+        find=find,
         at=at,
         pages=max(1, -(-matching // EACH)),
+        waiting=uploads_of(request).waiting(seat),
         steps=steps_of(seat),
-        wrong="",
+        wrong=wrong,
     )
 
 
@@ -182,27 +191,9 @@ def upload(request: Request, seat: Seat, form: FormData) -> Response:
             raise SourceError("the file is empty")
         kept = uploads_of(request).keep(seat, sent.filename, sent.file)
     except SourceError as error:
-        return _refused(request, seat, sentence(error))
+        return _list(request, seat, wrong=(sentence(error), NOTHING))
     begin(kept, seat.study)
     return redirect(request, f"{seat.path}/items/uploads/{kept.token}")
-
-
-def _refused(request: Request, seat: Seat, wrong: str) -> Response:
-    rows, matching, total = _listed(seat, "", 1)
-    return page(
-        request,
-        "items.html",
-        seat=seat,
-        status=422,
-        rows=rows,
-        matching=matching,
-        total=total,
-        find="",
-        at=1,
-        pages=max(1, -(-matching // EACH)),
-        steps=steps_of(seat),
-        wrong=wrong,
-    )
 
 
 @routes.get("/s/{study}/items/uploads/{token}", access=LEAD)
@@ -212,9 +203,9 @@ def uploaded(request: Request, seat: Seat, token: str) -> Response:
     if not found.job.wait(PATIENCE):
         return page(request, "items_progress.html", seat=seat, upload=found)
     if found.job.error:
-        wrong = found.told(found.job.error)
         uploads_of(request).drop(found)
-        return _refused(request, seat, sentence(wrong))
+        said = sentence(found.told(found.job.error))
+        return _list(request, seat, wrong=(said, HALFWAY if found.taking else NOTHING))
     if found.intake is not None:
         return _taken(request, seat, found)
     return _mapping(request, seat, found)
