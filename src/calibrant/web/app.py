@@ -11,14 +11,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from calibrant import __version__
 from calibrant.core.errors import CalibrantError, RecordError, Refused, Stale, StoreError
 from calibrant.web import api, pages
 from calibrant.web.access import SignInNeeded, sign_in_address
 from calibrant.web.render import page, static_mark
-from calibrant.web.security import Gatekeeper
+from calibrant.web.security import Gatekeeper, guard
 from calibrant.web.workspace import Workspace
 
 KEPT = "public, max-age=31536000, immutable"
@@ -117,7 +117,10 @@ async def _trouble(request: Request, error: Exception) -> Response:
 async def _surprise(request: Request, error: Exception) -> Response:
     """A mistake of ours: nothing of its inside is shown; it stands in the server's log."""
     sentence = "Something went wrong here, and it was written down. What was saved is kept."
-    return _told(request, 500, sentence)
+    response = _told(request, 500, sentence)
+    # this one does not pass the gate on its way out
+    guard(response.headers, secure=request.app.state.workspace.secure)
+    return response
 
 
 TITLES = {
@@ -144,6 +147,9 @@ def _told(
     if _is_program(request):
         return JSONResponse({"error": sentence, "faults": faults or []}, status, extra)
     title = TITLES.get(status, "That did not work")
-    shown = page(request, "error.html", status=status, title=title, sentence=sentence)
+    try:
+        shown: Response = page(request, "error.html", status=status, title=title, sentence=sentence)
+    except Exception:  # who asks cannot be looked up either: say it all the same
+        shown = PlainTextResponse(f"{title}. {sentence}", status)
     shown.headers.update(extra or {})
     return shown

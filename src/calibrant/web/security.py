@@ -88,15 +88,19 @@ class Gatekeeper:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
-                if self.secure:
-                    headers.setdefault("strict-transport-security", "max-age=31536000")
+                guard(MutableHeaders(scope=message), secure=self.secure)
             await send(message)
 
         return sending
+
+
+def guard(headers: MutableHeaders, *, secure: bool) -> None:
+    """Add to the headers of a response what every response carries."""
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    headers.setdefault("cache-control", "no-store")
+    if secure:
+        headers.setdefault("strict-transport-security", "max-age=31536000")
 
 
 def _measured(receive: Receive, most: int) -> Receive:
