@@ -61,11 +61,15 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(closed: Study, client: Client) ->
             assert not re.match(r"\s*[=+@]|-\D", cell), cell
 
 
-def test_pseudonyms_name_nobody(closed: Study, client: Client) -> None:
+def test_pseudonyms_name_nobody_and_the_log_says_who_took_them(
+    workspace: Workspace, closed: Study, client: Client
+) -> None:
     lena = client("lena")
     sent: Any = lena.send_form("/s/1/exports", what="ratings", pseudonyms="on")
     assert "bob" not in sent.text and "member-" in sent.text
     assert "pseudonyms" in sent.headers["content-disposition"]
+    taken = workspace.owners.last_events(1)[0]
+    assert (taken.kind, taken.actor, taken.body["what"]) == ("exported", "lena", "ratings")
     none: Any = lena.send_form("/s/1/exports", what="verdicts", pseudonyms="on")
     assert none.status_code == 422
     unknown: Any = lena.send_form("/s/1/exports", what="../../etc/passwd")

@@ -101,6 +101,8 @@ def test_a_judge_joins_then_rates_then_counts(
     sent: Any = lena.send_form("/s/1/judges/run", model="tiny", way="rubric")
     assert "has joined" in ended(app, run_of(sent)).said
     assert stub.counts().get("sent", 0) == 0
+    sent_away = workspace.owners.last_events(1)[0]
+    assert (sent_away.kind, sent_away.body["server"]) == ("judges_run", "127.0.0.1")
 
     study.plan_round("calibration", sample=3)
     study.open_round(1, override="few")

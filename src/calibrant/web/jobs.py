@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 from fastapi import Request
 
 from calibrant.core.errors import CalibrantError, StudyError
+from calibrant.web.access import Seat, workspace_of
 
 Kind: TypeAlias = Literal["export", "judges", "report"]
 State: TypeAlias = Literal["running", "done", "failed"]
@@ -119,3 +120,10 @@ def jobs_of(request: Request) -> Jobs:
             state.jobs = Jobs()
     found: Jobs = state.jobs
     return found
+
+
+def noted(request: Request, seat: Seat, kind: str, **body: object) -> None:
+    """A line of the workspace's log: who took data out of a study, or sent it away."""
+    means = workspace_of(request).door.means
+    event = means.event(kind, seat.visitor.name, study=seat.study.name, **body)
+    means.accounts.log(event)

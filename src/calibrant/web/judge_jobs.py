@@ -20,7 +20,7 @@ from calibrant.raters.judge.card import Way
 from calibrant.settings import OWN_URL, Server, Settings
 from calibrant.study.handle import Study
 from calibrant.web.access import Seat, workspace_of
-from calibrant.web.jobs import Job, jobs_of
+from calibrant.web.jobs import Job, jobs_of, noted
 
 MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,119}", re.ASCII)
 """Names of models: no @, which would name another server."""
@@ -109,7 +109,9 @@ def start(request: Request, seat: Seat, model: str, way: str) -> Job:
         began=study.now(),
         about=running,
     )
-    return jobs_of(request).start(job, lambda one: _run(study, asking, calls, running), alone=True)
+    begun = jobs_of(request).start(job, lambda one: _run(study, asking, calls, running), alone=True)
+    noted(request, seat, "judges_run", model=model, server=host)
+    return begun
 
 
 def _run(study: Study, asking: Asking, calls: Path, running: JudgeRunning) -> str:

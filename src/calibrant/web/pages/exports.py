@@ -13,7 +13,7 @@ from calibrant.core.errors import StudyError
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.attempts import text_of
 from calibrant.web.export_files import BY_NAME, KINDS, TYPES, file_name
-from calibrant.web.jobs import Job, jobs_of
+from calibrant.web.jobs import Job, jobs_of, noted
 from calibrant.web.render import page, redirect
 
 routes = Routes()
@@ -72,6 +72,7 @@ def begin(request: Request, seat: Seat, what: str, *, pseudonyms: bool) -> Job:
         kind.make(study, one.folder / name, pseudonyms, one)
         return "It is ready."
 
+    noted(request, seat, "exported", what=kind.name, pseudonyms=pseudonyms)
     return jobs_of(request).start(job, work)
 
 
