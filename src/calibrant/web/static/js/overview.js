@@ -12,6 +12,7 @@ async function fill(place) {
     place.dispatchEvent(new CustomEvent("calibrant:shown", { bubbles: true }));
     const again = place.querySelector("[data-again]");
     if (every && again) setTimeout(() => fill(place), Number(every));
+    else if (every) for (const one of document.querySelectorAll("[data-while]")) one.hidden = true;
   } catch {
     place.removeAttribute("aria-busy");
     if (every) setTimeout(() => fill(place), 4 * Number(every));
