@@ -9,6 +9,7 @@ from tests.web.conftest import Signed
 from tests.web.lead_kit import alert, path_of, send, send_file, settled, words
 
 from calibrant.web.begin import proof_of, starting_text
+from calibrant.web.refs import item_ref
 from calibrant.web.workspace import Workspace
 
 NEW, WRITE = "/studies/new", "/studies/new/rubric"
@@ -235,3 +236,6 @@ def test_programs_add_items(lena: Signed) -> None:
     assert gone.status_code == 200
     assert lena.get(base).json()["items"][0]["redacted"] is True
     assert lena.get(f"{base}/{ref}").status_code == 422
+    strange = f"{base}/{item_ref('strange')}"
+    assert lena.get(strange).status_code == 404
+    assert lena.post(f"{strange}/redact", json={"reason": "x"}, headers=head).status_code == 404

@@ -248,6 +248,14 @@ def test_formulas_are_text(lena: Signed, study: Study) -> None:
     assert study.item("=1+1").response == "@SUM(A1)"  # type: ignore[union-attr]
 
 
+def test_formulas_of_a_workbook_are_not_worked_out(lena: Signed, study: Study) -> None:
+    rows = [("id", "question", "response"), ("q-1", "=1+1", "Two."), ("q-2", "Why?", "So.")]
+    shown = up(lena, study, "a.xlsx", workbook(*rows))
+    assert rows_of(shown)[0][:2] == ("Row 2", "question")
+    take(lena, shown)
+    assert ids(study) == ["q-2"]
+
+
 def test_markup_in_a_file_is_text(lena: Signed, study: Study) -> None:
     bad = "<img src=x onerror=alert(1)>{{7*7}}\u202e"
     rows = [
@@ -477,5 +485,5 @@ def test_an_item_is_shown_and_its_words_erased_for_good(lena: Signed, study: Stu
     done = send(lena, f"{path}/redact", sure="yes", reason="a name in it")
     assert "erased for good" in words(done)
     assert "Because." not in lena.get(path).text and "are erased" in words(lena.get(path))
-    assert lena.get(f"/s/{study.number}/items/{item_ref('none')}").status_code == 422
+    assert lena.get(f"/s/{study.number}/items/{item_ref('none')}").status_code == 404
     assert lena.get(f"/s/{study.number}/items/nonsense").status_code == 404

@@ -11,7 +11,7 @@ from calibrant.core.errors import Fault
 from calibrant.core.plan import Way
 from calibrant.core.study import Role, RoundKind, RoundState
 from calibrant.formats.rubric_file import MAX_BYTES
-from calibrant.web.rating_models import Done as Done
+from calibrant.web.rating_models import Done as Done  # noqa: PLC0414 - others take it from here
 from calibrant.web.rating_models import Problem
 
 Name = Annotated[str, Field(min_length=1, max_length=500)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 from fastapi import Path, Query, Request
+from starlette.exceptions import HTTPException
 
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault, RecordError
@@ -14,7 +15,7 @@ from calibrant.core.item import Item, item_text
 from calibrant.core.study import ItemRecord
 from calibrant.formats.items import read_item as read_record
 from calibrant.ports.store import Reading
-from calibrant.web.access import Routes, Seat, member, workspace_of
+from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.lead_models import (
     TROUBLE,
     Done,
@@ -104,16 +105,23 @@ def _read(seat: Seat, records: Sequence[dict[str, Any]]) -> tuple[list[Item], li
     return good, faults
 
 
+def _known(seat: Seat, ref: str) -> str:
+    id = read_item(ref)
+    if seat.study.store.read(lambda tx: tx.item(seat.study.number, id)) is None:
+        raise HTTPException(404, NOT_FOUND)
+    return id
+
+
 @routes.get("/items/{ref}", access=LEAD, response_model=ItemWords, responses=TROUBLE)
 def one_item(seat: Seat, ref: Ref) -> Any:
     """One item with its words."""
-    item = seat.study.item(read_item(ref))
+    item = seat.study.item(_known(seat, ref))
     return ItemWords(id=item.id, kind=item.kind, content=json.loads(item_text(item)))
 
 
 @routes.post("/items/{ref}/redact", access=LEAD, response_model=Done, responses=TROUBLE)
 def redact(seat: Seat, ref: Ref, body: ReasonIn) -> Any:
     """Erase the words of an item everywhere; this cannot be undone."""
-    id = read_item(ref)
+    id = _known(seat, ref)
     seat.study.redact(id, reason=body.reason)
     return Done(said=f"the words of {id} are erased for good")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from calibrant.core.errors import SourceError, StudyError
@@ -14,7 +15,7 @@ from calibrant.core.item import Response as Answered
 from calibrant.core.study import ItemRecord
 from calibrant.ports.store import Reading
 from calibrant.study.intake import words_of
-from calibrant.web.access import Routes, Seat, member, workspace_of
+from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.form_fields import sentence, text_of
 from calibrant.web.rating_page import item_html
 from calibrant.web.refs import read_item
@@ -120,13 +121,13 @@ def one_item(request: Request, seat: Seat, ref: str) -> Response:
 
 
 def _words(seat: Seat, id: str) -> Item | None:
-    """An item's words; None where they are gone, and an error where it never was."""
+    """An item's words; None where they are gone, and not found where it never was."""
     try:
         return seat.study.item(id)
     except StudyError:
         record = seat.study.store.read(lambda tx: tx.item(seat.study.number, id))
         if record is None:
-            raise
+            raise HTTPException(404, NOT_FOUND) from None
         return None
 
 
