@@ -101,8 +101,16 @@ class Reading(Protocol):
     def assignment_rows(self, study: int) -> Iterator[Sequence[tuple[int, str, str, str]]]:
         """Round, item, rater and state of every assignment, in large parts and in no order."""
 
-    def progress(self, study: int, rater: str | None = None) -> list[Progress]:
-        """Counts of assignments by round, rater and state; of all raters, or of one."""
+    def progress(self, study: int) -> list[Progress]:
+        """Counts of assignments by round, rater and state."""
+
+    def count_assignments(
+        self, study: int, *, rater: str, round: int, state: AssignmentState
+    ) -> int:
+        """How many assignments of a rater in a round are in a state."""
+
+    def coming_again(self, study: int, rater: str) -> set[str]:
+        """Items that a rater has before them for another time."""
 
     def nearest_open(
         self, study: int, *, rater: str, round: int, position: int, after: bool

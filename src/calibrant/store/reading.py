@@ -179,14 +179,25 @@ class SqlReading:
         for part in self._parts(wanted, PART):
             yield [(number, item, rater, state) for number, item, rater, state in part]
 
-    def progress(self, study: int, rater: str | None = None) -> list[Progress]:
-        """Counts of assignments by round, rater and state; of all raters, or of one."""
+    def progress(self, study: int) -> list[Progress]:
+        """Counts of assignments by round, rater and state."""
         table = schema.assignment
         parts = (table.c.round, table.c.rater, table.c.state)
         wanted = select(*parts, func.count()).where(table.c.study == study)
-        wanted = _only(wanted, table, rater=rater)
         found = self._connection.execute(wanted.group_by(*parts).order_by(*parts))
         return [Progress(*row) for row in found]
+
+    def count_assignments(
+        self, study: int, *, rater: str, round: int, state: AssignmentState
+    ) -> int:
+        """How many assignments of a rater in a round are in a state."""
+        asked = {"study": study, "rater": findable(rater), "round": round, "state": state}
+        return int(fetched(self._connection, _counted_assignments(), asked)[0][0])
+
+    def coming_again(self, study: int, rater: str) -> set[str]:
+        """Items that a rater has before them for another time."""
+        asked = {"study": study, "rater": findable(rater)}
+        return {row[0] for row in fetched(self._connection, _coming_again(), asked)}
 
     def nearest_open(
         self, study: int, *, rater: str, round: int, position: int, after: bool
@@ -353,6 +364,21 @@ def _named_member() -> Select[Any]:
     table = schema.member
     this = (table.c.study == bindparam("study"), table.c.name == bindparam("name"))
     return select(table).where(*this)
+
+
+@cache
+def _counted_assignments() -> Select[Any]:
+    """One count at a time: an index holds all of it, and grouping would take twice as long."""
+    table = schema.assignment
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round", "state")]
+    return select(func.count()).select_from(table).where(*these)
+
+
+@cache
+def _coming_again() -> Select[Any]:
+    table = schema.assignment
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
+    return select(table.c.item).where(*these, table.c.state == "open", table.c.occasion > 1)
 
 
 @cache

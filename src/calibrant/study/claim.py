@@ -11,7 +11,7 @@ from calibrant.core.acceptance import FIELDS
 from calibrant.core.errors import Stale, StudyError, Unread
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
-from calibrant.core.study import Assignment, Draft, Key, Round, time_text
+from calibrant.core.study import Assignment, AssignmentState, Draft, Key, Round, time_text
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.intake import words_of
 from calibrant.study.session import (
@@ -236,16 +236,17 @@ def duties(session: Session) -> list[Duty]:
     """What the actor has done and has to do, round by round."""
 
     def work(tx: Reading) -> list[Duty]:
-        counts: dict[tuple[int, str], int] = {
-            (one.round, one.state): one.count
-            for one in tx.progress(session.number, session.actor)
-        }
+        def count(round: Round, state: AssignmentState) -> int:
+            return tx.count_assignments(
+                session.number, rater=session.actor, round=round.number, state=state
+            )
+
         return [
             Duty(
                 one.number,
                 one.kind,
-                counts.get((one.number, "done"), 0),
-                counts.get((one.number, "open"), 0) if one.state == "open" else 0,
+                count(one, "done"),
+                count(one, "open") if one.state == "open" else 0,
             )
             for one in tx.rounds(session.number)
             if one.state != "planned"

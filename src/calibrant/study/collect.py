@@ -292,7 +292,7 @@ def take_up(session: Session, key: Key) -> Taken:
 
     def work(tx: Reading) -> Taken:
         found = tx.rating(session.number, key) if key.rater == session.actor else None
-        if found is None or key.item in _coming_again(tx, session):
+        if found is None or key.item in tx.coming_again(session.number, session.actor):
             raise StudyError(f"{session.actor!r} has no rating of item {key.item!r} to correct")
         flags = [
             {"flag": one.flag, "evidence": list(one.words.get("evidence", ()))}
@@ -317,18 +317,12 @@ def _form_of(rating: Rating, flags: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in form.items() if value}
 
 
-def _coming_again(tx: Reading, session: Session) -> set[str]:
-    """Items that the actor will silently be asked about once more."""
-    ahead = tx.assignments(session.number, rater=session.actor, state="open")
-    return {one.key.item for one in ahead if one.key.occasion > 1}
-
-
 @verb("reviewer", shows="own")
 def my_ratings(session: Session, *, round: int | None = None) -> list[Rating]:
     """The actor's own ratings. One of an item that silently comes again is left out till then."""
 
     def work(tx: Reading) -> list[Rating]:
-        waiting = _coming_again(tx, session)
+        waiting = tx.coming_again(session.number, session.actor)
         mine = tx.ratings(session.number, rater=session.actor, round=round)
         return [one for one in mine if one.key.item not in waiting]
 
