@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.study.study_kit import COACHING, MONDAY, PLANS, RESPONSES, as_
@@ -76,7 +77,11 @@ def a_conversation(number: int, exchanges: int = 2) -> Conversation:
     return Conversation(id=f"c-{number:03}", exchanges=said, preamble=preamble)
 
 
-MAKE = {"plan": a_plan, "response": a_response, "conversation": a_conversation}
+MAKE: dict[str, Callable[[int], Item]] = {
+    "plan": a_plan,
+    "response": a_response,
+    "conversation": a_conversation,
+}
 
 
 def rating_study(
@@ -95,9 +100,8 @@ def rating_study(
     made = create(store, name or f"study-{kind}", rubric or RUBRICS[kind], lead="lena",
                   clock=clock, start_on=MONDAY, seed=7, title=f"A study of {kind}s")  # fmt: skip
     study = Study(made.store, made.number, made.record, made.actor, made.clock)
-    build = make or MAKE[kind]
-    listed: list[Item] = [build(number) for number in range(1, items + 1)]
-    study.add_items(listed)
+    build: Callable[[int], Item] = make or MAKE[kind]
+    study.add_items(build(number) for number in range(1, items + 1))
     for one in raters:
         study.add_member(one, group="adviser")
     study.plan_round("main", plan=Sharing(way="everyone"))

@@ -119,7 +119,7 @@ def test_faults_stand_at_their_fields_and_nothing_typed_is_lost(
     assert answer.status_code == 422
     wrong = {
         name: re.sub("<[^>]+>", "", text)
-        for name, text in re.findall(r'data-wrong="([^"]+)">(.*?)</div>', answer.text)
+        for name, text in re.findall(r'id="wrong-([^"]+)">(.*?)</div>', answer.text)
         if text
     }
     assert "is not answered" in wrong["answers.clarity"]

@@ -188,12 +188,17 @@ class Advice:
     """What a rubric says to raters of all criteria, by heading."""
 
     keep_in_mind: tuple[Note, ...]
+    answers: tuple[tuple[str, str], ...]
+    """What the answers of a choice scale say of an item, where all criteria share it."""
     more: tuple[tuple[str, tuple[Note, ...]], ...]
 
 
 def advice_of(rubric: Rubric) -> Advice:
     """Advice for every item: what to keep in mind, difficult cases, pitfalls, principles."""
     during = (rubric.guidance.during if rubric.guidance is not None else None) or ()
+    shared = [
+        one for scale in rubric.scales if isinstance(scale, ChoiceScale) for one in scale.values
+    ]
     sections = (
         ("Difficult cases", rubric.difficult_cases or ()),
         ("Pitfalls", rubric.pitfalls or ()),
@@ -201,6 +206,7 @@ def advice_of(rubric: Rubric) -> Advice:
     )
     return Advice(
         tuple(one for one in during if not one.criteria),
+        tuple((one.value, one.meaning) for one in shared) if len(rubric.scales) == 1 else (),
         tuple((title, tuple(notes)) for title, notes in sections if notes),
     )
 

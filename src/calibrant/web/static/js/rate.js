@@ -238,14 +238,14 @@ class RatePage {
   }
 
   guide() {
-    const found = this.at?.querySelector("[data-guide]");
+    const found = this.at?.querySelector(".guide");
     if (found) found.open = !found.open;
     if (found?.open) found.scrollIntoView({ block: "nearest" });
   }
 
   note() {
     if (!this.at) return;
-    this.at.querySelector("[data-aside]").open = true;
+    this.at.querySelector(".aside").open = true;
     this.at.querySelector("textarea[name^='notes.']").focus();
   }
 
@@ -253,7 +253,7 @@ class RatePage {
     const box = this.at?.querySelector("input[name^='borderline.']");
     if (!box || this.closed) return;
     this.set(box, !box.checked);
-    this.at.querySelector("[data-aside]").open = true;
+    this.at.querySelector(".aside").open = true;
     if (box.checked && !this.at.querySelector("textarea[name^='notes.']").value) this.note();
   }
 
@@ -358,20 +358,20 @@ class RatePage {
     const count = faults.length === 1 ? "one thing is" : `${faults.length} things are`;
     const general = told[""] ? ` ${told[""].join(" ")}` : "";
     this.notice(`Not handed in yet: ${count} to mend.${general}`, "bad");
-    const first = this.root.querySelector("[data-wrong]:not(:empty)");
+    const first = this.root.querySelector(".wrong[id^=wrong-]:not(:empty)");
     if (!first) return;
     for (let one = first.closest("details"); one; one = one.parentElement.closest("details")) one.open = true;
     const criterion = first.closest("fieldset.criterion");
-    const answerIsWrong = first.dataset.wrong.startsWith("answers.");
-    const field = answerIsWrong ? null : this.form.querySelector(`[name="${CSS.escape(first.dataset.wrong)}"]`);
+    const name = first.id.slice(6);
+    const field = name.startsWith("answers.") ? null : this.form.querySelector(`[name="${CSS.escape(name)}"]`);
     if (criterion) this.go(criterion);
     if (field) field.focus();
     else if (!criterion) first.scrollIntoView({ block: "nearest" });
   }
 
   wrong(told) {
-    for (const one of this.root.querySelectorAll("[data-wrong]")) {
-      const texts = told[one.dataset.wrong] ?? [];
+    for (const one of this.root.querySelectorAll(".wrong[id^=wrong-]")) {
+      const texts = told[one.id.slice(6)] ?? [];
       one.replaceChildren(...texts.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
     }
     if (!Object.keys(told).length) this.root.querySelector("#rate-notices .bad")?.remove();
@@ -379,8 +379,7 @@ class RatePage {
 
   /** What was wrong with a field that is being mended is no longer said. */
   right(name) {
-    const found = name && this.root.querySelector(`[data-wrong="${CSS.escape(name.replace("flag_evidence", "flags"))}"]`);
-    if (found) found.replaceChildren();
+    document.getElementById(`wrong-${name.replace("flag_evidence", "flags")}`)?.replaceChildren();
   }
 
   // -- two versions
