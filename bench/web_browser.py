@@ -63,9 +63,12 @@ def visiting(server: Served, made: Prepared, name: str) -> Iterator[BrowserConte
     if program is None:
         raise BenchError("there is no Chromium here: install the package chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
+            )
+        except PlaywrightError as error:
+            raise BenchError(f"Chromium did not start: {str(error).splitlines()[0]}") from None
         try:
             context = browser.new_context(base_url=server.url)
             context.set_default_timeout(PATIENCE_MS)
@@ -89,9 +92,13 @@ def first_visit(context: BrowserContext, address: str) -> dict[str, int]:
     wire.on("Network.responseReceived", lambda one: kinds.update({one["requestId"]: one["type"]}))
     wire.on("Network.loadingFinished", arrived)
     wire.send("Network.enable")
-    page.goto(address, wait_until="networkidle")
-    page.wait_for_timeout(300)
-    page.close()
+    try:
+        page.goto(address, wait_until="networkidle")
+        page.wait_for_timeout(300)
+    except PlaywrightError as error:
+        raise BenchError(f"the page did not load: {str(error).splitlines()[0]}") from None
+    finally:
+        page.close()
     return {name.lower(): size for name, size in sizes.most_common()}
 
 

@@ -169,6 +169,9 @@ class Loaded:
     client_cpu: float = 0.0
     """Processor time of the load itself, as a share of the time it took."""
     server_cpu: float = 0.0
+    """The server's, likewise."""
+    each: float = 0.0
+    """Seconds of the server's processor for a good answer."""
 
     @property
     def wrong(self) -> int:
@@ -190,14 +193,17 @@ def put(served: Served, load: Load, ctx: Context, *, seconds: float, warm_up: fl
     }
     asked.write_text(json.dumps(told), encoding="utf-8")
     before, began = served.cpu(), time.monotonic()
-    done = subprocess.run(
-        [PYTHON, HERE / "web_load.py", asked, target],
-        env=CLEAN,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=warm_up + seconds + PATIENCE + 60,
-    )
+    try:
+        done = subprocess.run(
+            [PYTHON, HERE / "web_load.py", asked, target],
+            env=CLEAN,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=warm_up + seconds + PATIENCE + 60,
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchError(f"the load on {served.name} did not end in time") from None
     took, after = time.monotonic() - began, served.cpu()
     if done.returncode != 0:
         raise BenchError(f"the load on {served.name} failed:\n{done.stderr[-600:]}")
@@ -217,4 +223,5 @@ def put(served: Served, load: Load, ctx: Context, *, seconds: float, warm_up: fl
         found["done"],
         found["cpu"] / seconds,
         (after - before) / took,
+        (after - before) / sum(found["done"]),
     )
