@@ -10,6 +10,8 @@ from tests.study.study_kit import as_, new_study
 from tests.web.conftest import Signed
 from tests.web.lively_kit import SECRET, lively
 
+from calibrant import Study
+from calibrant.core.errors import StudyError
 from calibrant.web import kept
 from calibrant.web.intervals import coefficient_words, interval_of, target_value
 from calibrant.web.next_steps import next_steps
@@ -97,6 +99,34 @@ def test_what_is_kept_is_not_computed_twice(workspace: Workspace) -> None:
     assert counted == ["lena", "vic", "lena"]
 
 
+def test_what_is_kept_takes_no_more_room_than_it_may(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, found = new_study(workspace.plain), kept.Kept()
+    for number in range(kept.MOST + 5):
+        found.of(study, f"thing {number}", lambda one: one.name)
+    assert not found.serves(study, "thing 4") and found.serves(study, "thing 5")
+    monkeypatch.setattr(kept, "LONGEST", -1.0)
+    found.of(study, "last", lambda one: one.name)
+    assert not found.serves(study, "thing 9")
+
+    def broken(one: Study) -> str:
+        raise StudyError("not now")
+
+    with pytest.raises(StudyError):
+        found.of(study, "broken", broken)
+    assert found.of(study, "broken", lambda one: "mended") == "mended"
+
+
+def test_a_lead_who_rates_sees_what_a_rater_sees(workspace: Workspace, client: Client) -> None:
+    study = lively(workspace)
+    study.add_member("leo", roles=("lead", "reviewer"))
+    page = client("leo").get("/s/1").text
+    assert "What to do next" in page and "Nothing to rate just now" in page
+    flags = client("leo").get("/s/1/flags?what=edge_case").text
+    assert SECRET not in page and SECRET not in flags
+
+
 def test_a_phase_is_finished_with_a_reason_and_nothing_typed_is_lost(
     workspace: Workspace, client: Client
 ) -> None:
@@ -182,4 +212,6 @@ def test_an_interval_is_drawn_where_its_numbers_say() -> None:
     assert below is not None and (below.low, below.zero, below.value) == (0.0, 80.0, 40.0)
     assert interval_of(None, None, 0.8) is None
     assert target_value("percent > 0.8") == 0.8 and target_value("nothing") is None
-    assert coefficient_words("cohen_kappa:quadratic >= 0.6") == "cohen kappa, quadratic at least 0.6"
+    assert (
+        coefficient_words("cohen_kappa:quadratic >= 0.6") == "cohen kappa, quadratic at least 0.6"
+    )

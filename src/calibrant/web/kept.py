@@ -27,6 +27,8 @@ SMALL = 2_000
 """Assignments up to which things are computed with the page itself."""
 MOST = 40
 """Things that are kept; the oldest go first."""
+LONGEST = 600.0
+"""Seconds after which a thing is let go: tables of a large study take room."""
 Name: TypeAlias = tuple[int, str, str]
 """Study, person, and what it is."""
 
@@ -60,15 +62,22 @@ class Kept:
         name = study.number, study.actor, what
         with self._gate:
             turn = self._turns.setdefault(name, threading.Lock())
-        with turn:
-            kept = self._things.get(name)
-            mark = _marked(study, kept.mark.last if kept else 0)
-            if kept is not None and _serves(kept, mark):
-                found: T = kept.found
-                return found
-            found = compute(study)
-            self._keep(name, _Thing(mark, time.monotonic(), found))
+        try:
+            with turn:
+                return self._found(name, study, compute)
+        finally:
+            with self._gate:
+                self._turns.pop(name, None)
+
+    def _found(self, name: Name, study: Study, compute: Callable[[Study], T]) -> T:
+        kept = self._things.get(name)
+        mark = _marked(study, kept.mark.last if kept else 0)
+        if kept is not None and _serves(kept, mark):
+            found: T = kept.found
             return found
+        found = compute(study)
+        self._keep(name, _Thing(mark, time.monotonic(), found))
+        return found
 
     def serves(self, study: Study, what: str) -> bool:
         """Whether the thing would be there at once."""
@@ -79,10 +88,9 @@ class Kept:
         with self._gate:
             self._things.pop(name, None)
             self._things[name] = thing
-            while len(self._things) > MOST:
-                oldest = next(iter(self._things))
-                del self._things[oldest]
-                self._turns.pop(oldest, None)
+            old = [one for one, kept in self._things.items() if thing.at - kept.at > LONGEST]
+            for one in (*old, *list(self._things)[:-MOST]):
+                self._things.pop(one, None)
 
 
 def _serves(kept: _Thing, mark: _Mark) -> bool:
