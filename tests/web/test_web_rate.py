@@ -198,7 +198,7 @@ def test_the_rubric_is_read_first(workspace: Workspace, client: Client) -> None:
     assert "Read the rubric first" in page and "SMART Adherence" in page
     assert f'href="/s/{study.number}/rubric"' in page
     answer = ann.send_form(f"/s/{study.number}/acknowledge")
-    assert answer.headers["location"] == f"/s/{study.number}/rate"  # type: ignore[attr-defined]
+    assert answer.headers["location"] == f"/s/{study.number}/rate"
     assert 'id="rating"' in ann.get(f"/s/{study.number}/rate").text
 
 
@@ -249,7 +249,7 @@ def test_the_lead_is_asked_without_leaving(plans: Study, client: Client) -> None
     ann, task, _ = started(client, plans)
     at = f"/s/{plans.number}/rate/{task}"
     answer = ann.send_form(f"{at}/ask", text="Does a bus count?", criterion="realism")
-    assert answer.headers["location"] == at  # type: ignore[attr-defined]
+    assert answer.headers["location"] == at
     (asked,) = plans.questions()
     assert (asked.text, asked.criterion, asked.by) == ("Does a bus count?", "realism", "ann")
 
@@ -281,7 +281,7 @@ def test_a_task_that_is_not_ones_own_is_not_found(plans: Study, client: Client) 
         for path in (f"rate/{task_ref(key)}", f"past/{task_ref(key)}"):
             assert one.get(f"/s/{plans.number}/{path}").status_code == status, (name, path)
             posted = one.send_form(f"/s/{plans.number}/{path}", action="submit")
-            assert posted.status_code == status, (name, path)  # type: ignore[attr-defined]
+            assert posted.status_code == status, (name, path)
     assert client("ann").get(f"/s/{plans.number}/rate/nonsense").status_code == 404
 
 

@@ -59,7 +59,7 @@ class Words:
             return markdown(self.text)
         paragraphs = [part.strip() for part in re.split(r"\n\s*\n", self.text.strip())]
         drawn = [
-            Markup("<br>\n").join(escape(line.strip()) for line in part.split("\n"))
+            Markup("<br />\n").join(escape(line.strip()) for line in part.split("\n"))
             for part in paragraphs
         ]
         return Markup("").join(Markup("<p>{}</p>\n").format(one) for one in drawn)
