@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from tests.web.lead_kit import (
     workbook,
 )
 
+from calibrant.compose import now
 from calibrant.core.errors import StoreError
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
@@ -34,7 +38,7 @@ from calibrant.study.handle import Study
 from calibrant.web.app import make_app
 from calibrant.web.begin import starting_text
 from calibrant.web.refs import item_ref
-from calibrant.web.uploads import MOST_EACH, Uploads, shown_name
+from calibrant.web.uploads import FOLDER, MOST_EACH, Uploads, shown_name
 from calibrant.web.workspace import Workspace
 
 CSV = b"id,question,response\nq-1,Why?,Because.\nq-2,When?,Now.\n"
@@ -337,6 +341,22 @@ def test_files_are_kept_for_an_hour(workspace: Workspace, client: Callable[..., 
     clock.later(minutes=11)
     assert lena.get(path_of(shown)).status_code == 404
     assert list(app.state.uploads._folder.rglob("*")) == []
+
+
+def test_what_a_killed_server_left_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, young, other = (tmp_path / name for name in (f"{FOLDER}old", f"{FOLDER}young", "other"))
+    for one in (old, young, other):
+        (one / "token").mkdir(parents=True)
+        (one / "token" / "upload.csv").write_bytes(CSV)
+    hours_ago = time.time() - 3 * 3600
+    for one in (old, other):
+        os.utime(one, (hours_ago, hours_ago))
+    uploads = Uploads(now)
+    assert not old.exists() and young.exists() and other.exists()
+    assert uploads._folder.parent == tmp_path
 
 
 def test_a_file_that_waits_is_found_again(

@@ -6,9 +6,11 @@ there. It is read as data by our own readers and by nothing else, and never serv
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import threading
 import weakref
@@ -31,6 +33,8 @@ from calibrant.web.upload_check import Checked
 from calibrant.web.upload_columns import Looked
 
 KEPT_FOR = timedelta(hours=1)
+FOLDER = "calibrant-uploads-"
+"""How the names of our folders among the machine's temporary files begin."""
 MOST_EACH = 4
 """Files that an account may have waiting; the oldest makes room."""
 MOST_NAME = 120
@@ -124,12 +128,18 @@ class Uploads:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._folder = Path(tempfile.mkdtemp(prefix="calibrant-uploads-"))
-        self._folder.chmod(0o700)
+        clear_left_behind(clock())
+        self._folder = self._new_folder()
         self._kept: dict[str, Upload] = {}
         self._turn = threading.Lock()
         self._timer: threading.Timer | None = None
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+
+    def _new_folder(self) -> Path:
+        """A folder that only this account of the machine can look into; it goes with us."""
+        made = Path(tempfile.mkdtemp(prefix=FOLDER))
+        made.chmod(0o700)
+        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        return made
 
     def keep(self, seat: Seat, name: str, content: BinaryIO) -> Upload:
         """Put a file aside for whoever sits there; raises ``SourceError`` on a kind unknown."""
@@ -141,8 +151,11 @@ class Uploads:
                 "JSON (.jsonl, .json)"
             )
         token = secrets.token_urlsafe(18)
-        place = self._folder / token
-        place.mkdir(mode=0o700)
+        with self._turn:
+            if not self._folder.is_dir():  # empty for hours: somebody tidied it away
+                self._folder = self._new_folder()
+            place = self._folder / token
+            place.mkdir(mode=0o700)
         path = place / f"upload{suffix}"
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
@@ -225,6 +238,16 @@ class Uploads:
             self._timer, more = None, bool(self._kept)
         if more:
             self._remind()
+
+
+def clear_left_behind(now: datetime) -> None:
+    """Delete what servers left that were killed: a file is not kept because of that."""
+    for one in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        with contextlib.suppress(OSError):
+            found = one.lstat()
+            is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            if is_ours and now.timestamp() - found.st_mtime > 2 * KEPT_FOR.total_seconds():
+                shutil.rmtree(one, ignore_errors=True)
 
 
 def shown_name(name: str) -> str:
