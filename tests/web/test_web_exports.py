@@ -6,7 +6,6 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import polars as pl
 import pytest
@@ -37,7 +36,7 @@ def closed(workspace: Workspace) -> Iterator[Study]:
 def test_every_export_comes_as_a_file_to_keep(closed: Study, client: Client) -> None:
     lena = client("lena")
     for kind in KINDS:
-        sent: Any = lena.send_form("/s/1/exports", what=kind.name)
+        sent = lena.send_form("/s/1/exports", what=kind.name)
         assert sent.status_code == 200, sent.text
         found = re.fullmatch(
             r'attachment; filename="(study-1-[a-z-]+\.[a-z]+)"', sent.headers["content-disposition"]
@@ -50,12 +49,12 @@ def test_every_export_comes_as_a_file_to_keep(closed: Study, client: Client) -> 
 
 def test_no_cell_of_a_spreadsheet_is_a_formula(closed: Study, client: Client) -> None:
     lena = client("lena")
-    book: Any = lena.send_form("/s/1/exports", what="tables")
+    book = lena.send_form("/s/1/exports", what="tables")
     with zipfile.ZipFile(io.BytesIO(book.content)) as archive:
         sheets = [archive.read(one).decode() for one in archive.namelist() if "sheet" in one]
     assert not any("<f>" in one for one in sheets)
     for what in ("ratings", "ratings-wide", "finals", "verdicts", "agreement"):
-        text: Any = lena.send_form("/s/1/exports", what=what)
+        text = lena.send_form("/s/1/exports", what=what)
         frame = pl.read_csv(text.content, infer_schema=False)
         for cell in (cell for row in frame.rows() for cell in row if cell):
             assert not re.match(r"\s*[=+@]|-\D", cell), cell
@@ -65,14 +64,14 @@ def test_pseudonyms_name_nobody_and_the_log_says_who_took_them(
     workspace: Workspace, closed: Study, client: Client
 ) -> None:
     lena = client("lena")
-    sent: Any = lena.send_form("/s/1/exports", what="ratings", pseudonyms="on")
+    sent = lena.send_form("/s/1/exports", what="ratings", pseudonyms="on")
     assert "bob" not in sent.text and "member-" in sent.text
     assert "pseudonyms" in sent.headers["content-disposition"]
     taken = workspace.owners.last_events(1)[0]
     assert (taken.kind, taken.actor, taken.body["what"]) == ("exported", "lena", "ratings")
-    none: Any = lena.send_form("/s/1/exports", what="verdicts", pseudonyms="on")
+    none = lena.send_form("/s/1/exports", what="verdicts", pseudonyms="on")
     assert none.status_code == 422
-    unknown: Any = lena.send_form("/s/1/exports", what="../../etc/passwd")
+    unknown = lena.send_form("/s/1/exports", what="../../etc/passwd")
     assert unknown.status_code == 422
 
 
@@ -81,7 +80,7 @@ def test_what_takes_long_is_fetched_later(
 ) -> None:
     monkeypatch.setattr(pages, "PATIENCE", 0.0)
     lena = client("lena")
-    sent: Any = lena.send_form("/s/1/exports", what="bundle")
+    sent = lena.send_form("/s/1/exports", what="bundle")
     if sent.status_code == 303:  # it was not there at once
         for _ in range(200):
             page = lena.get("/s/1/exports?part=true").text
@@ -98,7 +97,7 @@ def test_only_a_lead_takes_things_out_and_files_are_ones_own(closed: Study, clie
     for name in ("ann", "ada", "vic"):
         somebody = client(name)
         assert somebody.get("/s/1/exports").status_code == 403
-        sent: Any = somebody.send_form("/s/1/exports", what="bundle")
+        sent = somebody.send_form("/s/1/exports", what="bundle")
         assert sent.status_code == 403
         assert somebody.get(API).status_code == 403
     closed.add_member("leo", roles=("lead",))
@@ -116,7 +115,7 @@ def test_a_lead_who_rates_takes_nothing_while_a_round_is_open(
     lively(workspace).add_member("leo", roles=("lead", "reviewer"))
     leo = client("leo")
     for kind in KINDS:
-        sent: Any = leo.send_form("/s/1/exports", what=kind.name)
+        sent = leo.send_form("/s/1/exports", what=kind.name)
         assert SECRET not in sent.text
         if kind.name in {"bundle", "tables", "ratings", "ratings-wide"}:
             assert sent.status_code == 422 and "round 2 is open" in sent.text

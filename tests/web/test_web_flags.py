@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tests.study.study_kit import as_, new_study
 from tests.web.conftest import Signed
@@ -41,12 +40,20 @@ def test_a_flag_is_decided_with_a_reason(workspace: Workspace, client: Client) -
     study = lively(workspace)
     flag = next(one for one in study.flags() if one.flag == "preachy")
     ada = client("ada")
-    without: Any = ada.send_form(
-        "/s/1/flags/decide", number=flag.number, what="red_flag", decision="confirm", reason=" "
+    without = ada.send_form(
+        "/s/1/flags/decide",
+        number=str(flag.number),
+        what="red_flag",
+        decision="confirm",
+        reason=" ",
     )
     assert without.status_code == 422 and "say why" in without.text
-    done: Any = ada.send_form(
-        "/s/1/flags/decide", number=flag.number, what="red_flag", decision="reject", reason="mild"
+    done = ada.send_form(
+        "/s/1/flags/decide",
+        number=str(flag.number),
+        what="red_flag",
+        decision="reject",
+        reason="mild",
     )
     assert done.status_code == 303
     assert "mild" in ada.get("/s/1/flags?what=red_flag&state=decided").text
@@ -57,8 +64,12 @@ def test_a_flag_of_an_open_round_waits(workspace: Workspace, client: Client) -> 
     study = lively(workspace)
     flag = next(one for one in study.flags() if one.flag == "dismissive")
     lena = client("lena")
-    sent: Any = lena.send_form(
-        "/s/1/flags/decide", number=flag.number, what="red_flag", decision="confirm", reason="x"
+    sent = lena.send_form(
+        "/s/1/flags/decide",
+        number=str(flag.number),
+        what="red_flag",
+        decision="confirm",
+        reason="x",
     )
     assert sent.status_code == 422 and "is open" in sent.text
 
@@ -68,11 +79,11 @@ def test_an_item_is_flagged_and_what_was_typed_is_kept(
 ) -> None:
     study = lively(workspace)
     ann = client("ann")
-    wrong: Any = ann.send_form(
+    wrong = ann.send_form(
         "/s/1/flags", item="r-003", what="red_flag", flag="preachy", evidence="not <there>"
     )
     assert wrong.status_code == 422 and "not &lt;there&gt;" in wrong.text
-    right: Any = ann.send_form("/s/1/flags", item="r-003", what="review", reason="odd")
+    right = ann.send_form("/s/1/flags", item="r-003", what="review", reason="odd")
     assert right.status_code == 303
     assert [one.item for one in as_(study, "ann").flags() if one.what == "review"] == ["r-003"]
     assert client("vic").post("/s/1/flags", data={}).status_code == 403

@@ -65,7 +65,7 @@ def test_without_a_server_it_says_how_to_set_one(workspace: Workspace, client: C
     begun(workspace)
     lena = client("lena")
     assert OWN_URL in lena.get("/s/1/judges").text
-    sent: Any = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
+    sent = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
     assert sent.status_code == 422 and OWN_URL in sent.text
     told = lena.get(f"{API}/judge-runs/foreseen", params={"model": "tiny"})
     assert told.status_code == 422 and OWN_URL in told.json()["error"]
@@ -98,7 +98,7 @@ def test_a_judge_joins_then_rates_then_counts(
     lena = client("lena")
     first = lena.get("/s/1/judges/run", params={"model": "tiny", "way": "rubric"}).text
     assert "is new here" in first and "Nothing would be sent" in first
-    sent: Any = lena.send_form("/s/1/judges/run", model="tiny", way="rubric")
+    sent = lena.send_form("/s/1/judges/run", model="tiny", way="rubric")
     assert "has joined" in ended(app, run_of(sent)).said
     assert stub.counts().get("sent", 0) == 0
     sent_away = workspace.owners.last_events(1)[0]
@@ -124,13 +124,13 @@ def test_a_judge_joins_then_rates_then_counts(
     assert judge.items == 3 and not judge.counts
     page = lena.get("/s/1/judges").text
     assert "does not count" in page and "Agreement with what people settled on" in page
-    refused: Any = lena.send_form("/s/1/judges/admit", rater=judge.rater)
+    refused = lena.send_form("/s/1/judges/admit", rater=judge.rater)
     assert refused.status_code == 422
-    done: Any = lena.send_form("/s/1/judges/admit", rater=judge.rater, override="a pilot")
+    done = lena.send_form("/s/1/judges/admit", rater=judge.rater, override="a pilot")
     assert done.status_code == 303 and study.judges()[0].counts
-    empty: Any = lena.send_form("/s/1/judges/dismiss", rater=judge.rater, reason=" ")
+    empty = lena.send_form("/s/1/judges/dismiss", rater=judge.rater, reason=" ")
     assert empty.status_code == 422
-    gone: Any = lena.send_form("/s/1/judges/dismiss", rater=judge.rater, reason="it drifts")
+    gone = lena.send_form("/s/1/judges/dismiss", rater=judge.rater, reason="it drifts")
     assert gone.status_code == 303 and not study.judges()[0].counts
 
 
@@ -160,7 +160,7 @@ def test_only_the_lead_sees_and_starts_judges(
         assert somebody.get("/s/1/judges").status_code == 403
         assert somebody.get(f"{API}/judges").status_code == 403
         for path in ("run", "admit", "dismiss", "runs/x/stop"):
-            sent: Any = somebody.send_form(f"/s/1/judges/{path}", model="tiny", way="rubric")
+            sent = somebody.send_form(f"/s/1/judges/{path}", model="tiny", way="rubric")
             assert sent.status_code == 403
 
 
@@ -197,17 +197,17 @@ def test_a_run_is_stopped_and_only_one_runs_at_a_time(
         monkeypatch.setenv(OWN_URL, slow.base_url)
         study = begun(workspace, 12)
         lena = client("lena")
-        joined: Any = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
+        joined = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
         ended(app, run_of(joined))
         study.plan_round("calibration", sample=12)
         study.open_round(1, override="few")
-        sent: Any = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
+        sent = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
         number = run_of(sent)
         page = lena.get(f"/s/1/judges/runs/{number}").text
         assert "Stop the run" in page and "data-every" in page
-        second: Any = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
+        second = lena.send_form("/s/1/judges/run", model="tiny", way="criterion")
         assert second.status_code == 422 and "one runs already" in second.text
-        stopped: Any = lena.send_form(f"/s/1/judges/runs/{number}/stop")
+        stopped = lena.send_form(f"/s/1/judges/runs/{number}/stop")
         assert stopped.status_code == 303
         assert "It was stopped" in ended(app, number).said
 

@@ -132,7 +132,7 @@ def test_a_phase_is_finished_with_a_reason_and_nothing_typed_is_lost(
 ) -> None:
     study = lively(workspace)
     lena = client("lena")
-    sent: Any = lena.send_form("/s/1/phases", phase="initial_annotation", move="finish")
+    sent = lena.send_form("/s/1/phases", phase="initial_annotation", move="finish")
     assert sent.status_code == 422 and "rated by everybody" in sent.text
     sent = lena.send_form(
         "/s/1/phases", phase="calibration", move="finish", override="we are <few>"
@@ -149,11 +149,9 @@ def test_a_step_after_low_agreement_is_recorded(workspace: Workspace, client: Cl
     study = lively(workspace)
     loop = study.status().loops[0]
     lena = client("lena")
-    wrong: Any = lena.send_form(
-        "/s/1/steps", criterion=loop.criterion, step="retrain", note="we <met>"
-    )
+    wrong = lena.send_form("/s/1/steps", criterion=loop.criterion, step="retrain", note="we <met>")
     assert wrong.status_code == 422 and "we &lt;met&gt;" in wrong.text
-    done: Any = lena.send_form("/s/1/steps", criterion=loop.criterion, step="discuss", note="met")
+    done = lena.send_form("/s/1/steps", criterion=loop.criterion, step="discuss", note="met")
     assert done.status_code == 303
     assert study.status().loops[0].next == "clarify"
 
@@ -163,7 +161,7 @@ def test_only_the_lead_moves_anything(workspace: Workspace, client: Client) -> N
     for name in ("ann", "ada", "vic"):
         somebody = client(name)
         for path in ("/s/1/phases", "/s/1/steps"):
-            sent: Any = somebody.send_form(path, phase="calibration", move="start")
+            sent = somebody.send_form(path, phase="calibration", move="start")
             assert sent.status_code == 403
     assert client("nobody").get("/s/1").status_code == 404
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tests.study.study_kit import as_, new_study
 from tests.web.conftest import Signed
@@ -31,23 +30,23 @@ def test_a_question_is_asked_and_nothing_typed_is_lost(
 ) -> None:
     study = lively(workspace)
     ann = client("ann")
-    wrong: Any = ann.send_form("/s/1/questions", text="what <is> it?", item="no-such")
+    wrong = ann.send_form("/s/1/questions", text="what <is> it?", item="no-such")
     assert wrong.status_code == 422 and "what &lt;is&gt; it?" in wrong.text
-    right: Any = ann.send_form("/s/1/questions", text="what is it?", item="r-001")
+    right = ann.send_form("/s/1/questions", text="what is it?", item="r-001")
     assert right.status_code == 303
     assert study.questions()[-1].text == "what is it?" and study.questions()[-1].by == "ann"
 
 
 def test_the_lead_answers_and_shares(workspace: Workspace, client: Client) -> None:
     study = lively(workspace)
-    number = next(one.number for one in study.questions() if not one.answers)
+    number = next(str(one.number) for one in study.questions() if not one.answers)
     lena = client("lena")
-    empty: Any = lena.send_form("/s/1/questions/answer", number=number, text=" ")
+    empty = lena.send_form("/s/1/questions/answer", number=number, text=" ")
     assert empty.status_code == 422
-    sent: Any = lena.send_form("/s/1/questions/answer", number=number, text="Yes.", share="on")
+    sent = lena.send_form("/s/1/questions/answer", number=number, text="Yes.", share="on")
     assert sent.status_code == 303
     assert "May tone be dry?" in client("ann").get("/s/1/questions").text
-    refused: Any = client("ann").send_form("/s/1/questions/answer", number=number, text="No.")
+    refused = client("ann").send_form("/s/1/questions/answer", number=number, text="No.")
     assert refused.status_code == 403
     assert as_(study, "cat").questions()[-1].answers == ("Yes.",)
 
