@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -25,7 +26,7 @@ class Signed(TestClient):
     csrf: str = ""
     name: str = ""
 
-    def send_form(self, path: str, **fields: str) -> Response:
+    def send_form(self, path: str, **fields: Any) -> Response:
         """Send a form of ours; gives the response without following where it leads."""
         return self.post(path, data={"csrf": self.csrf, **fields}, follow_redirects=False)
 

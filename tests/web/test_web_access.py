@@ -12,13 +12,14 @@ from fastapi.routing import APIRoute
 from tests.study.study_kit import as_, new_study, panel, plan_item
 from tests.web.conftest import Signed
 
+from calibrant.core.study import Key, Role
 from calibrant.web.access import Anybody, Creator, Of, Owner, SignedIn
 from calibrant.web.app import make_app
 from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.security import SAFE
 from calibrant.web.workspace import Workspace
 
-ROLES = {
+ROLES: dict[str, tuple[Role, ...]] = {
     "lena": ("lead",),
     "rita": ("reviewer",),
     "adam": ("adjudicator",),
@@ -45,7 +46,7 @@ class Way:
 def ways(app: FastAPI) -> Iterator[Way]:
     for route in app.routes:
         if isinstance(route, APIRoute):
-            for method in sorted(route.methods):
+            for method in sorted(route.methods or ()):
                 yield Way(route.path, method, getattr(route.endpoint, "access", None))
 
 
@@ -156,6 +157,6 @@ def test_changing_something_takes_our_own_page(
             assert got.status_code in (403, 422), (name, way, got.status_code)
 
 
-def _a_task(workspace: Workspace, study: int) -> object:
+def _a_task(workspace: Workspace, study: int) -> Key:
     (first, *_) = workspace.store.read(lambda tx: list(tx.assignments(study, rater="rita")))
     return first.key

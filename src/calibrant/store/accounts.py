@@ -12,7 +12,7 @@ from calibrant.core.account import Account, Event, Link, Login, Token
 from calibrant.core.errors import StoreError
 from calibrant.store import schema
 from calibrant.store.dialect import Dialect
-from calibrant.store.reading import findable
+from calibrant.store.lookups import findable
 from calibrant.store.rows import Row, document, named, without_nul
 
 T = TypeVar("T")

@@ -5,21 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache, partial
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
     Connection,
     Select,
-    Table,
-    and_,
-    bindparam,
-    exists,
-    false,
     func,
-    or_,
     select,
 )
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -41,7 +33,26 @@ from calibrant.core.study import (
 )
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema
-from calibrant.store.dialect import PART, Among, Dialect
+from calibrant.store.dialect import PART, Dialect
+from calibrant.store.lookups import (
+    BATCH,
+    bound,
+    by_request,
+    by_requests,
+    counted_assignments,
+    drafts_of,
+    entries_after,
+    findable,
+    is_last,
+    last_revision,
+    named_member,
+    narrowed,
+    nearest_open,
+    of_study,
+    repeats_ahead,
+    selected_at,
+    some_items,
+)
 from calibrant.store.quick import fetched
 
 R = TypeVar("R")
@@ -49,10 +60,6 @@ Finding: TypeAlias = Select[Any] | ReturningUpdate[Any]
 """A statement that finds rows."""
 Asked: TypeAlias = Mapping[str, Any] | None
 """What is bound to the names in a statement."""
-KEY = ("study", "round", "item", "rater", "occasion")
-"""What names an assignment, a draft, and a rating's revisions."""
-_BATCH = 1000
-"""Records fetched at a time where they are large."""
 _answer_row: Callable[[rows.Row], AnswerRow] = partial(tuple.__new__, AnswerRow)
 """As ``AnswerRow._make``, without counting the fields again for every row."""
 
@@ -113,10 +120,10 @@ class SqlReading:
         """These items, or all, by position; read as they are asked for."""
         asked: dict[str, Any] = {"study": study}
         if ids is None:
-            return self._stream(_of_study(schema.item, "position"), rows.item_record, asked)
+            return self._stream(of_study(schema.item, "position"), rows.item_record, asked)
         asked |= {"ids": self.listed(ids)}
-        wanted = _some_items(self._dialect.among)
-        if len(ids) <= _BATCH:  # a cursor of its own would take longer than they do
+        wanted = some_items(self._dialect.among)
+        if len(ids) <= BATCH:  # a cursor of its own would take longer than they do
             return iter(self._all(wanted, rows.item_record, asked))
         return self._stream(wanted, rows.item_record, asked)
 
@@ -138,21 +145,21 @@ class SqlReading:
 
     def members(self, study: int) -> list[Member]:
         """Everybody, in the order of joining."""
-        wanted = _of_study(schema.member, "position", "name")
+        wanted = of_study(schema.member, "position", "name")
         return self._all(wanted, rows.member_record, {"study": study})
 
     def member(self, study: int, name: str) -> Member | None:
         """Somebody, gone or not."""
         asked = {"study": study, "name": findable(name)}
-        return self._one(_named_member(), rows.member_record, asked)
+        return self._one(named_member(), rows.member_record, asked)
 
     def rounds(self, study: int) -> list[Round]:
         """All rounds, by number."""
-        return self._all(_of_study(schema.round, "number"), rows.round_record, {"study": study})
+        return self._all(of_study(schema.round, "number"), rows.round_record, {"study": study})
 
     def assignment(self, study: int, key: Key) -> Assignment | None:
         """One assignment."""
-        wanted = _select_at(schema.assignment)
+        wanted = selected_at(schema.assignment)
         return self._one(wanted, rows.assignment_record, bound(study, key))
 
     def assignments(
@@ -167,7 +174,7 @@ class SqlReading:
         """Assignments by round, rater and position; read as they are asked for."""
         table = schema.assignment
         wanted = select(table).where(table.c.study == study)
-        wanted = _only(wanted, table, round=round, rater=rater, item=item, state=state)
+        wanted = narrowed(wanted, table, round=round, rater=rater, item=item, state=state)
         order = [table.c[name] for name in ("round", "rater", "position", "item", "occasion")]
         return self._stream(wanted.order_by(*order), rows.assignment_record)
 
@@ -192,44 +199,44 @@ class SqlReading:
     ) -> int:
         """How many assignments of a rater in a round are in a state."""
         asked = {"study": study, "rater": findable(rater), "round": round, "state": state}
-        return int(fetched(self._connection, _counted_assignments(), asked)[0][0])
+        return int(fetched(self._connection, counted_assignments(), asked)[0][0])
 
     def coming_again(self, study: int, rater: str) -> set[str]:
         """Items that a rater has before them for another time."""
         asked = {"study": study, "rater": findable(rater)}
-        return {row[0] for row in fetched(self._connection, _coming_again(), asked)}
+        return {row[0] for row in fetched(self._connection, repeats_ahead(), asked)}
 
     def nearest_open(
         self, study: int, *, rater: str, round: int, position: int, after: bool
     ) -> Key | None:
         """A rater's open assignment in a round that comes next after a position, or before it."""
         asked = {"study": study, "rater": findable(rater), "round": round, "position": position}
-        found = self._one(_nearest_open(after=after), rows.assignment_record, asked)
+        found = self._one(nearest_open(after=after), rows.assignment_record, asked)
         return None if found is None else found.key
 
     def draft(self, study: int, key: Key) -> Draft | None:
         """What is saved of a rating not yet handed in."""
-        return self._one(_select_at(schema.draft), rows.draft_record, bound(study, key))
+        return self._one(selected_at(schema.draft), rows.draft_record, bound(study, key))
 
     def drafts(self, study: int, rater: str) -> list[Draft]:
         """All that a rater has saved and not handed in."""
         asked = {"study": study, "rater": findable(rater)}
-        return self._all(_drafts_of(), rows.draft_record, asked)
+        return self._all(drafts_of(), rows.draft_record, asked)
 
     def rating(self, study: int, key: Key) -> Rating | None:
         """The revision that counts."""
-        wanted = _last_revision()
+        wanted = last_revision()
         return self._one(wanted, rows.rating_record, bound(study, key))
 
     def rating_by_request(self, study: int, request: str) -> Rating | None:
         """What an act of handing in became."""
         asked = {"study": study, "request": findable(request)}
-        return self._one(_by_request(), rows.rating_record, asked)
+        return self._one(by_request(), rows.rating_record, asked)
 
     def ratings_by_request(self, study: int, requests: Collection[str]) -> list[Rating]:
         """What these acts of handing in became, as far as they came to anything."""
         asked = {"study": study, "requests": self.listed(requests)}
-        return self._all(_by_requests(self._dialect.among), rows.rating_record, asked)
+        return self._all(by_requests(self._dialect.among), rows.rating_record, asked)
 
     def ratings(
         self,
@@ -243,9 +250,9 @@ class SqlReading:
         """Ratings by key and revision, the one that counts of each unless all are asked for."""
         table = schema.rating
         wanted = select(table).where(table.c.study == study)
-        wanted = _only(wanted, table, round=round, rater=rater, item=item)
+        wanted = narrowed(wanted, table, round=round, rater=rater, item=item)
         if not all_revisions:
-            wanted = wanted.where(_counts(table))
+            wanted = wanted.where(is_last(table))
         return self._stream(wanted.order_by(*schema.key_columns(table)), rows.rating_record)
 
     def answer_rows(
@@ -254,7 +261,7 @@ class SqlReading:
         """Ratings that count, for tables, in large parts and in no order."""
         table = schema.rating
         wanted = select(*(table.c[name] for name in AnswerRow._fields))
-        wanted = wanted.where(table.c.study == study, _counts(table))
+        wanted = wanted.where(table.c.study == study, is_last(table))
         if rounds is not None:
             wanted = wanted.where(table.c.round.in_(sorted(set(rounds))))
         text = str(
@@ -280,14 +287,14 @@ class SqlReading:
     ) -> Iterator[Entry]:
         """Entries in the order of happening."""
         some = None if kinds is None else tuple(sorted({findable(kind) for kind in kinds}))
-        wanted = _entries(some, of_item=item is not None, by_actor=actor is not None)
+        wanted = entries_after(some, of_item=item is not None, by_actor=actor is not None)
         asked = {"study": study, "item": findable(item or ""), "actor": findable(actor or "")}
         full = True
         while full:  # most are a few: numbers go on where a cursor would have to be kept
             self._look()
             part = self._all(wanted, rows.entry_record, asked | {"after": after})
             yield from part
-            full = len(part) == _BATCH
+            full = len(part) == BATCH
             after = part[-1].number if full else after
 
     def listed(self, names: Collection[str]) -> Any:
@@ -319,7 +326,7 @@ class SqlReading:
     def _stream(
         self, wanted: Select[Any], record: Callable[[rows.Row], R], asked: Asked = None
     ) -> Iterator[R]:
-        for part in self._parts(wanted, _BATCH, asked):
+        for part in self._parts(wanted, BATCH, asked):
             for row in part:
                 yield record(row)
 
@@ -339,137 +346,3 @@ class SqlReading:
     def _look(self) -> None:
         if self._ended:
             raise StoreError("what a transaction reads is read before it ends; make a list of it")
-
-
-@cache
-def at(table: Table) -> ColumnElement[bool]:
-    """The rows of one key, which is ``bound`` when it is asked for."""
-    return and_(*(table.c[name] == bindparam(f"_{name}") for name in KEY))
-
-
-def bound(study: int, key: Key) -> dict[str, Any]:
-    """A key, as statements ask for it."""
-    names = (study, key.round, findable(key.item), findable(key.rater), key.occasion)
-    return {f"_{name}": value for name, value in zip(KEY, names, strict=True)}
-
-
-@cache
-def _of_study(table: Table, *order: str) -> Select[Any]:
-    wanted = select(table).where(table.c.study == bindparam("study"))
-    return wanted.order_by(*(table.c[name] for name in order))
-
-
-@cache
-def _named_member() -> Select[Any]:
-    table = schema.member
-    this = (table.c.study == bindparam("study"), table.c.name == bindparam("name"))
-    return select(table).where(*this)
-
-
-@cache
-def _counted_assignments() -> Select[Any]:
-    """One count at a time: an index holds all of it, and grouping would take twice as long."""
-    table = schema.assignment
-    these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round", "state")]
-    return select(func.count()).select_from(table).where(*these)
-
-
-@cache
-def _coming_again() -> Select[Any]:
-    table = schema.assignment
-    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
-    return select(table.c.item).where(*these, table.c.state == "open", table.c.occasion > 1)
-
-
-@cache
-def _nearest_open(*, after: bool) -> Select[Any]:
-    """The next one or the one before; an index gives them by position."""
-    table = schema.assignment
-    here: BindParameter[int] = bindparam("position")
-    these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round")]
-    beside = table.c.position > here if after else table.c.position < here
-    order = table.c.position.asc() if after else table.c.position.desc()
-    wanted = select(table).where(*these, table.c.state == "open", beside)
-    return wanted.order_by(order).limit(1)
-
-
-@cache
-def _some_items(among: Among) -> Select[Any]:
-    """Items by id, then put in order: SQLite would walk through all of them in that order."""
-    table = schema.item
-    these = (table.c.study == bindparam("study"), among(table.c.id, "ids"))
-    return select(table).where(*these).order_by(table.c.position + 0)
-
-
-@cache
-def _drafts_of() -> Select[Any]:
-    table = schema.draft
-    these = (table.c.study == bindparam("study"), table.c.rater == bindparam("rater"))
-    return select(table).where(*these).order_by(*schema.key_columns(table))
-
-
-@cache
-def _select_at(table: Table) -> Select[Any]:
-    return select(table).where(at(table))
-
-
-@cache
-def _last_revision() -> Select[Any]:
-    return _select_at(schema.rating).order_by(schema.rating.c.revision.desc()).limit(1)
-
-
-@cache
-def _by_request() -> Select[Any]:
-    table = schema.rating
-    this = (table.c.study == bindparam("study"), table.c.request == bindparam("request"))
-    return select(table).where(*this)
-
-
-@lru_cache(maxsize=100)
-def _entries(kinds: tuple[str, ...] | None, *, of_item: bool, by_actor: bool) -> Select[Any]:
-    """The next entries of these kinds after a number."""
-    table = schema.journal
-    wanted = select(table).where(table.c.study == bindparam("study"))
-    wanted = wanted.where(table.c.number > bindparam("after"))
-    if kinds is not None:
-        wanted = wanted.where(or_(false(), *(table.c.kind == kind for kind in kinds)))
-    if of_item:
-        wanted = wanted.where(table.c.item == bindparam("item"))
-    if by_actor:
-        wanted = wanted.where(table.c.actor == bindparam("actor"))
-    return wanted.order_by(table.c.number).limit(_BATCH)
-
-
-@cache
-def _by_requests(among: Among) -> Select[Any]:
-    table = schema.rating
-    these = (table.c.study == bindparam("study"), among(table.c.request, "requests"))
-    return select(table).where(*these)
-
-
-def _counts(table: Table) -> ColumnElement[bool]:
-    """Whether a rating is the last revision; the few later ones have an index of their own."""
-    later = table.alias("later")
-    same = [later.c[name] == table.c[name] for name in KEY]
-    return ~exists().where(*same, later.c.revision > 1, later.c.revision > table.c.revision)
-
-
-def _only(wanted: Select[Any], table: Table, **values: object) -> Select[Any]:
-    for name, value in values.items():
-        if value is not None:
-            asked = findable(value) if isinstance(value, str) else value
-            wanted = wanted.where(table.c[name] == asked)
-    return wanted
-
-
-def findable(name: str) -> str:
-    """A name to look for; one that cannot be kept is as good as one that is not there."""
-    return "\N{REPLACEMENT CHARACTER}" if "\0" in name or not _is_text(name) else name
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

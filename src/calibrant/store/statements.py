@@ -27,7 +27,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from calibrant.store import schema
 from calibrant.store.dialect import Among
-from calibrant.store.reading import KEY, at
+from calibrant.store.lookups import KEY, at
 
 
 @cache

@@ -36,8 +36,9 @@ from calibrant.core.study import (
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema, statements
 from calibrant.store.dialect import Dialect, refusal
+from calibrant.store.lookups import at, bound
 from calibrant.store.quick import changed, fetched, told
-from calibrant.store.reading import SqlReading, at, bound
+from calibrant.store.reading import SqlReading
 from calibrant.store.rows import answer_row
 from calibrant.store.trouble import driver_error, is_refused_row, is_trouble
 

@@ -1,0 +1,172 @@
+"""The statements by which the store is read again and again; each is made once."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+)
+
+from calibrant.core.study import Key
+from calibrant.store import schema
+from calibrant.store.dialect import Among
+
+KEY = ("study", "round", "item", "rater", "occasion")
+"""What names an assignment, a draft, and a rating's revisions."""
+BATCH = 1000
+"""Records fetched at a time where they are large."""
+
+
+@cache
+def at(table: Table) -> ColumnElement[bool]:
+    """The rows of one key, which is ``bound`` when it is asked for."""
+    return and_(*(table.c[name] == bindparam(f"_{name}") for name in KEY))
+
+
+def bound(study: int, key: Key) -> dict[str, Any]:
+    """A key, as statements ask for it."""
+    names = (study, key.round, findable(key.item), findable(key.rater), key.occasion)
+    return {f"_{name}": value for name, value in zip(KEY, names, strict=True)}
+
+
+@cache
+def of_study(table: Table, *order: str) -> Select[Any]:
+    """The rows of a study, in some order."""
+    wanted = select(table).where(table.c.study == bindparam("study"))
+    return wanted.order_by(*(table.c[name] for name in order))
+
+
+@cache
+def named_member() -> Select[Any]:
+    """One member."""
+    table = schema.member
+    this = (table.c.study == bindparam("study"), table.c.name == bindparam("name"))
+    return select(table).where(*this)
+
+
+@cache
+def counted_assignments() -> Select[Any]:
+    """One count at a time: an index holds all of it, and grouping would take twice as long."""
+    table = schema.assignment
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round", "state")]
+    return select(func.count()).select_from(table).where(*these)
+
+
+@cache
+def repeats_ahead() -> Select[Any]:
+    """Items that a rater will be asked about once more."""
+    table = schema.assignment
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
+    return select(table.c.item).where(*these, table.c.state == "open", table.c.occasion > 1)
+
+
+@cache
+def nearest_open(*, after: bool) -> Select[Any]:
+    """The next one or the one before; an index gives them by position."""
+    table = schema.assignment
+    here: BindParameter[int] = bindparam("position")
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater", "round")]
+    beside = table.c.position > here if after else table.c.position < here
+    order = table.c.position.asc() if after else table.c.position.desc()
+    wanted = select(table).where(*these, table.c.state == "open", beside)
+    return wanted.order_by(order).limit(1)
+
+
+@cache
+def some_items(among: Among) -> Select[Any]:
+    """Items by id, then put in order: SQLite would walk through all of them in that order."""
+    table = schema.item
+    these = (table.c.study == bindparam("study"), among(table.c.id, "ids"))
+    return select(table).where(*these).order_by(table.c.position + 0)
+
+
+@cache
+def drafts_of() -> Select[Any]:
+    """All drafts of a rater."""
+    table = schema.draft
+    these = (table.c.study == bindparam("study"), table.c.rater == bindparam("rater"))
+    return select(table).where(*these).order_by(*schema.key_columns(table))
+
+
+@cache
+def selected_at(table: Table) -> Select[Any]:
+    """The rows of one key."""
+    return select(table).where(at(table))
+
+
+@cache
+def last_revision() -> Select[Any]:
+    """The revision of a rating that counts."""
+    return selected_at(schema.rating).order_by(schema.rating.c.revision.desc()).limit(1)
+
+
+@cache
+def by_request() -> Select[Any]:
+    """What an act of handing in became."""
+    table = schema.rating
+    this = (table.c.study == bindparam("study"), table.c.request == bindparam("request"))
+    return select(table).where(*this)
+
+
+@lru_cache(maxsize=100)
+def entries_after(kinds: tuple[str, ...] | None, *, of_item: bool, by_actor: bool) -> Select[Any]:
+    """The next entries of these kinds after a number."""
+    table = schema.journal
+    wanted = select(table).where(table.c.study == bindparam("study"))
+    wanted = wanted.where(table.c.number > bindparam("after"))
+    if kinds is not None:
+        wanted = wanted.where(or_(false(), *(table.c.kind == kind for kind in kinds)))
+    if of_item:
+        wanted = wanted.where(table.c.item == bindparam("item"))
+    if by_actor:
+        wanted = wanted.where(table.c.actor == bindparam("actor"))
+    return wanted.order_by(table.c.number).limit(BATCH)
+
+
+@cache
+def by_requests(among: Among) -> Select[Any]:
+    """What several acts of handing in became."""
+    table = schema.rating
+    these = (table.c.study == bindparam("study"), among(table.c.request, "requests"))
+    return select(table).where(*these)
+
+
+def is_last(table: Table) -> ColumnElement[bool]:
+    """Whether a rating is the last revision; the few later ones have an index of their own."""
+    later = table.alias("later")
+    same = [later.c[name] == table.c[name] for name in KEY]
+    return ~exists().where(*same, later.c.revision > 1, later.c.revision > table.c.revision)
+
+
+def narrowed(wanted: Select[Any], table: Table, **values: object) -> Select[Any]:
+    """The same, where columns hold these values; None asks for nothing."""
+    for name, value in values.items():
+        if value is not None:
+            asked = findable(value) if isinstance(value, str) else value
+            wanted = wanted.where(table.c[name] == asked)
+    return wanted
+
+
+def findable(name: str) -> str:
+    """A name to look for; one that cannot be kept is as good as one that is not there."""
+    return "\N{REPLACEMENT CHARACTER}" if "\0" in name or not _is_text(name) else name
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
