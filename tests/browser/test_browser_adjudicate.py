@@ -106,6 +106,15 @@ def test_nothing_typed_is_lost_on_the_way(
         "half a reason, 1 and j are letters here"
     )
     expect(page.locator("[name=value]:checked")).to_have_count(1)
+    page.context.clear_cookies()  # the login ends while somebody types
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.context.add_cookies([served.cookie("ada")])  # type: ignore[list-item]
+    page.goto(f"/s/{study.number}/adjudicate")
+    ready(page, "Case 1 of")
+    expect(page.get_by_label("Why", exact=False).first).to_have_value(
+        "half a reason, 1 and j are letters here"
+    )
     page.get_by_label("Why", exact=False).first.fill("")
     page.keyboard.press("Escape")
     page.keyboard.press("Control+Enter")  # a reason is required: the browser says so

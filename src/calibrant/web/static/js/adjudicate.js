@@ -1,4 +1,5 @@
 // Adjudicating by keyboard: digits adopt, r writes the reason, Ctrl+Enter settles and goes on.
+import { keepTyped } from "./adjudicate_kept.js";
 import { acts } from "./keys.js";
 
 const bench = document.querySelector(".bench-grid");
@@ -45,29 +46,17 @@ function focus(selector) {
   return true;
 }
 
+let sent = false; // a second Ctrl+Enter before the next case has come would settle this one twice
 function submit() {
-  if (form && form.reportValidity()) form.requestSubmit();
+  if (!form || sent || !form.reportValidity()) return;
+  sent = true;
+  form.requestSubmit();
 }
+addEventListener("pageshow", () => { sent = false; });
 
-/* What was typed stays in this tab until it is settled, wherever one goes meanwhile. */
 const place = form ? `calibrant-case/${bench.dataset.study}/${form.dataset.key || location.search}` : "";
 const FIELDS = ["value", "source", "reason", "error", "unclear", "verdict", "attempt"];
-
-function keep() {
-  const kept = Object.fromEntries([...new FormData(form)].filter(([name]) => FIELDS.includes(name)));
-  try { sessionStorage.setItem(place, JSON.stringify(kept)); } catch { /* nothing is kept in a private window */ }
-}
-
-function bringBack() {
-  let kept = {};
-  try { kept = JSON.parse(sessionStorage.getItem(place) || "{}"); } catch { return; }
-  for (const [name, value] of Object.entries(kept)) {
-    for (const field of form.querySelectorAll(`[name=${name}]`)) {
-      if (field.type === "radio" || field.type === "checkbox") field.checked = field.value === value;
-      else if (!field.value) field.value = value;
-    }
-  }
-}
+const keep = form ? keepTyped(form, place, FIELDS) : () => {};
 
 function go(where) {
   if (bench.dataset[where]) location.assign(bench.dataset[where]);
@@ -80,12 +69,7 @@ for (const button of document.querySelectorAll("[data-adopt]")) {
   button.hidden = false;
   button.addEventListener("click", () => adopt(button.dataset.adopt));
 }
-if (form) {
-  bringBack();
-  form.addEventListener("change", follow);
-  form.addEventListener("input", keep);
-  form.addEventListener("submit", () => { try { sessionStorage.removeItem(place); } catch { /* as above */ } });
-}
+form?.addEventListener("change", follow);
 acts({
   "next-case": (event) => (inGroup(event) ? false : go("after")),
   "previous-case": (event) => (inGroup(event) ? false : go("before")),

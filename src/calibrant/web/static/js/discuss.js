@@ -1,4 +1,5 @@
 // Talking a disagreement over by keyboard: c comments, r writes the outcome, Ctrl+Enter sends.
+import { keepTyped } from "./adjudicate_kept.js";
 import { acts } from "./keys.js";
 
 const bench = document.querySelector(".talk-grid");
@@ -11,6 +12,9 @@ function send(event) {
   form.requestSubmit(form.querySelector("button.primary") || form.querySelector("button"));
 }
 
+for (const [at, form] of [...bench.querySelectorAll("form")].entries()) {
+  keepTyped(form, `calibrant-talk${location.pathname}${location.search}/${at}`, ["text", "outcome", "value", "unclear"]);
+}
 acts({
   "next-dispute": (event) => (inGroup(event) ? false : go("after")),
   "previous-dispute": (event) => (inGroup(event) ? false : go("before")),
