@@ -12,10 +12,10 @@ import inspect
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_type_hints
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Path, Request
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
@@ -233,6 +233,9 @@ def _guarded(work: Callable[..., Any], access: Access, method: str, is_api: bool
     shown = [one for name, one in given.items() if name not in (*entrants, *forms, *has_request)]
     keyword = inspect.Parameter.KEYWORD_ONLY
     extra = [inspect.Parameter("request", keyword, annotation=Request)]
+    if is_api and isinstance(access, Of):  # read from the path by ``seat_of``; told to programs
+        number = Annotated[int, Path(ge=1, lt=2**31, description="The number of the study.")]
+        extra.append(inspect.Parameter("study", keyword, annotation=number))
     if method not in SAFE and not is_api:
         extra.append(
             inspect.Parameter("form", keyword, default=Depends(read_form), annotation=FormData)
@@ -241,6 +244,7 @@ def _guarded(work: Callable[..., Any], access: Access, method: str, is_api: bool
     @wraps(work)
     def run(request: Request, form: FormData | None = None, **rest: Any) -> Any:
         entered = access.enter(request)
+        rest.pop("study", None)
         if method not in SAFE:
             _need_csrf(request, entered, form)
         for name in entrants:
