@@ -68,3 +68,9 @@ def test_no_address_does_harm(text: str) -> None:
 def test_nobody_elses_words_become_markup(draw: Callable[[str], str], text: str) -> None:
     drawn = draw(text + "<script>alert(1)</script><img src=x onerror=y>[a](javascript:b)")
     assert "<script" not in drawn and "<img" not in drawn and "<a" not in drawn
+
+
+def test_tables_stand_on_their_side_without_a_style() -> None:
+    drawn = markdown("|a|b|c|\n|---|:-:|--:|\n|1|2|3|")
+    assert "style" not in drawn
+    assert '<td class="side-right">3</td>' in drawn and '<td class="side-center">2</td>' in drawn

@@ -67,5 +67,16 @@ class _Drawing(RendererHTML):
     def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         return "</p>\n"
 
+    def th_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return _cell(tokens[idx])
+
+    td_open = th_open
+
     def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         return f"<pre><code>{escape(tokens[idx].content)}</code></pre>\n"
+
+
+def _cell(token: Token) -> str:
+    """A cell of a table; on which side its text stands is a class, as styles are not allowed."""
+    side = str(token.attrs.get("style", "")).rpartition(":")[2]
+    return f'<{token.tag} class="side-{side}">' if side in ("center", "right") else f"<{token.tag}>"
