@@ -92,12 +92,19 @@ async def _http_trouble(request: Request, error: Exception) -> Response:
         error = HTTPException(404, "There is nothing at this address.")
     if error.status_code == 405:
         error = HTTPException(405, "This address cannot be used that way.", error.headers)
+    if error.status_code == 400:  # not even bytes that can be read: nothing of ours says 400
+        return await _shapeless(request, [])
     return _told(request, error.status_code, str(error.detail), headers=error.headers)
 
 
 async def _misfit(request: Request, error: Exception) -> Response:
-    """What was sent does not have the right shape; told only to whoever may send anything."""
     assert isinstance(error, RequestValidationError)
+    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    return await _shapeless(request, faults)
+
+
+async def _shapeless(request: Request, faults: list[str]) -> Response:
+    """What was sent does not have the right shape; told only to whoever may send anything."""
     access = getattr(request.scope["route"].endpoint, "access", None)
     try:
         if access is not None:
@@ -106,7 +113,6 @@ async def _misfit(request: Request, error: Exception) -> Response:
         return await _at_the_door(request, needed)
     except HTTPException as refused:
         return await _http_trouble(request, refused)
-    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
     return _told(request, 422, "What was sent does not have the right shape.", faults=faults)
 
 

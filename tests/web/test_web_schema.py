@@ -1,0 +1,121 @@
+"""The API does what its OpenAPI document says, whatever is sent: schemathesis tries it.
+
+Each group of operations gets a furnished workspace of its own, as the lead and as a reviewer of
+the same study. Cases are the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from tests.web.conftest import HOST, Signed
+from tests.web.lively_kit import lively
+
+from calibrant.web.refs import item_ref, task_ref
+from calibrant.web.workspace import Workspace
+
+TOLD = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+"""What has to hold of every answer."""
+EXAMPLES = 5
+CAREFUL = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@cache
+def groups() -> list[str]:
+    """The groups of operations in the document."""
+    import importlib
+    from pkgutil import iter_modules
+
+    from calibrant.web import api
+
+    found: set[str] = set()
+    for one in iter_modules(api.__path__, f"{api.__name__}."):
+        found.update(importlib.import_module(one.name).routes.tags)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("group", groups())
+def test_the_api_keeps_to_its_document(
+    workspace: Workspace, app: FastAPI, client: Callable[..., Signed], group: str
+) -> None:
+    known = furnished(workspace, client)
+    tokens = {
+        name: workspace.tokens.make(name, "tests", may_write=True, days=1)
+        for name in ("lena", "ann")
+    }
+    schema = schemathesis.openapi.from_dict(app.openapi())
+    schema.app = app
+    tried = 0
+    wrong: list[str] = []
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if group not in operation.tags:
+            continue
+        tried += 1
+        there = {one.name: known[one.name] for one in operation.path_parameters}
+        cases = st.one_of(
+            operation.as_strategy(path_parameters=there),
+            operation.as_strategy(path_parameters=there),
+            operation.as_strategy(schemathesis.GenerationMode.NEGATIVE),
+        )
+        for name in ("lena", "ann"):
+            wrong += _wrong(cases, {"authorization": f"Bearer {tokens[name]}"})
+    assert tried and not wrong, "\n\n".join(wrong)
+
+
+def _wrong(cases: Any, headers: dict[str, str]) -> list[str]:
+    """What does not hold for an operation, with how to see it again."""
+
+    @CAREFUL
+    @given(case=cases)
+    def run(case: Any) -> None:
+        case.call_and_validate(base_url=f"http://{HOST}", headers=headers, checks=TOLD)
+
+    try:
+        run()
+    except FailureGroup as found:
+        return [str(found)]
+    return []
+
+
+def furnished(workspace: Workspace, client: Callable[..., Signed]) -> dict[str, object]:
+    """A study with everything in it, and what the parts of addresses can be filled with."""
+    study = lively(workspace, items=4)
+    for name in ("lena", "ann"):
+        client(name)
+    (first, *_) = workspace.store.read(
+        lambda tx: [one for one in tx.assignments(study.number, rater="ann") if one.key.round == 2]
+    )
+    item = item_ref("r-001")
+    return {
+        "study": study.number, "item": item, "ref": item, "task": task_ref(first.key),
+        "number": 1, "job": "unknown", "phase": "initial_annotation", "name": "ai-response",
+    }  # fmt: skip
