@@ -33,6 +33,8 @@ class FaultOut(BaseModel):
     """The field of the rating page that it belongs to."""
     message: str
     hint: str
+    sentence: str = ""
+    """The same for people, as it stands beside the field."""
 
 
 class Faulty(BaseModel):

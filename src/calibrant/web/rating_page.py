@@ -155,7 +155,7 @@ def guides_of(rubric: Rubric) -> dict[str, Markup]:
     """Everything there is to know about each criterion, drawn once for a version."""
     if rubric.hash not in _GUIDES:
         part: Any = environment().get_template("parts/criterion.html").module
-        drawn = {one.id: Markup(part.guide(one)) for one in asked_of(rubric)}  # noqa: S704
+        drawn = {one.id: Markup(part.guide(one).strip()) for one in asked_of(rubric)}  # noqa: S704
         _GUIDES[rubric.hash] = drawn
     return _GUIDES[rubric.hash]
 

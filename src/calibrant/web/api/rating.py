@@ -16,7 +16,7 @@ from calibrant.study.collect import Submission
 from calibrant.study.handle import Study
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member
 from calibrant.web.criterion_view import decided
-from calibrant.web.forms import differences, field_of, known_fields
+from calibrant.web.forms import differences, field_of, known_fields, sentence
 from calibrant.web.rating_models import (
     Clash,
     CorrectionIn,
@@ -252,7 +252,13 @@ def _rating(rating: Rating, following: str = "") -> RatingOut:
 def _mend(error: RecordError, form: dict[str, Any]) -> JSONResponse:
     return _faulty(
         [
-            FaultOut(path=one.path, field=field_of(one, form), message=one.message, hint=one.hint)
+            FaultOut(
+                path=one.path,
+                field=field_of(one, form),
+                message=one.message,
+                hint=one.hint,
+                sentence=sentence(one),
+            )
             for one in error.faults
         ]
     )
@@ -263,7 +269,7 @@ def _faulty(faults: list[FaultOut]) -> JSONResponse:
     return JSONResponse(told.model_dump(), 422)
 
 
-def _clash(study: Study, key: Key, form: dict[str, Any], sentence: str) -> JSONResponse:
+def _clash(study: Study, key: Key, form: dict[str, Any], told: str) -> JSONResponse:
     """What is kept in the place of what was sent; one's own in any case."""
     place = study.place(key, token=HOLDER)
     state: Literal["open", "done", "elsewhere"] = "elsewhere"
@@ -284,7 +290,7 @@ def _clash(study: Study, key: Key, form: dict[str, Any], sentence: str) -> JSONR
             version, kept = taken.revision, dict(taken.form)
             rows = differences(taken.rubric, form, kept)
     out = Clash(
-        error=sentence,
+        error=told,
         state=state,
         version=version,
         form=kept,

@@ -70,10 +70,21 @@ function entityAt(source, at) {
   return { sign, length: found[0].length };
 }
 
+/** A piece of the source with the other half of marks that it cuts in two, where that stands next to it. */
+function closed(source, [start, end]) {
+  for (const mark of ["**", "__", "~~", "*", "_", "`"]) {
+    if (source.slice(start, end).split(mark).length % 2) continue;
+    if (source.startsWith(mark, end)) end += mark.length;
+    else if (source.slice(0, start).endsWith(mark)) start -= mark.length;
+  }
+  if (/^[^[\]]*\]\(/.test(source.slice(start, end)) && source[start - 1] === "[") start -= 1;
+  return [start, end];
+}
+
 /** The words as they stand in the source. `whole` is false where only their longest run does. */
 export function quoteFrom(source, words, runs = [words]) {
   const found = findPlain(source, words) ?? findDrawn(source, words);
-  if (found) return { text: source.slice(...found).trim(), whole: true };
+  if (found) return { text: source.slice(...closed(source, found)).trim(), whole: true };
   const candidates = runs.flatMap((run) => run.split("\n")).map((run) => run.trim()).filter((run) => run.length >= 8);
   candidates.sort((one, two) => two.length - one.length);
   for (const run of candidates) {

@@ -353,7 +353,7 @@ class RatePage {
 
   faults(faults) {
     const told = {};
-    for (const one of faults) (told[one.field] ??= []).push(one.hint ? `${one.message} (${one.hint})` : one.message);
+    for (const one of faults) (told[one.field] ??= []).push(one.sentence || one.message);
     this.wrong(told);
     const count = faults.length === 1 ? "one thing is" : `${faults.length} things are`;
     const general = told[""] ? ` ${told[""].join(" ")}` : "";

@@ -1,6 +1,6 @@
 // Whether everything is saved, in words.
 
-const now = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const now = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const KEPT = "kept on this computer";
 const LOST = "this browser keeps nothing, so leave the page open";
 
