@@ -7,9 +7,10 @@ time is over. Nothing but the standard library is needed (uvloop is used where i
 LOAD: ``port``, ``warm_up`` and ``seconds``, ``patience`` (for one answer), ``turn`` (what is sent
 for one place, in order: ``method``, ``path``, ``body``) and ``people`` (each with ``headers``, all
 of their own, and ``places``). ``@PLACE@`` and ``@ACT@`` (the name of this act, like no other) are
-filled in. OUT: ``seconds``, ``cpu``, ``right`` (answers 2xx in the time that counts) and their
-``latencies``, ``errors`` by kind, ``done`` (answers 2xx by step, from the first to the last), and
-how many people were ``out_of_work`` before the time was over.
+filled in. OUT: ``seconds``, ``cpu``, ``right`` (answers 2xx in the time that counts),
+``latencies`` (of these, and of those that were on their way when it was over), ``errors`` by kind,
+``done`` (answers 2xx by step, from the first to the last), and how many people were
+``out_of_work`` before the time was over.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ class Tally:
     errors: Counter[str] = field(default_factory=Counter)
     done: Counter[int] = field(default_factory=Counter)
     out_of_work: int = 0
+    right: int = 0
 
     def add(self, step: int, sent_at: float, status: int, body: bytes) -> None:
         """An answer."""
         now = time.perf_counter()
         if 200 <= status < 300:
             self.done[step] += 1
-            if self.begins <= now < self.ends:
+            self.right += self.begins <= now < self.ends
+            if now >= self.begins:  # those that come late too: else the slow would look quick
                 self.latencies.append(now - sent_at)
         else:
             self.errors[f"{status}: {body[:200].decode('utf-8', 'replace')}"] += 1
@@ -191,7 +194,7 @@ async def run(load: dict[str, Any]) -> dict[str, Any]:
     return {
         "seconds": load["seconds"],
         "cpu": (after or [time.process_time()])[0] - (before or [0.0])[0],
-        "right": len(tally.latencies),
+        "right": tally.right,
         "latencies": tally.latencies,
         "errors": dict(tally.errors),
         "done": [tally.done[step] for step in range(len(load["turn"]))],
