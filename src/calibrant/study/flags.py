@@ -177,9 +177,21 @@ def flags(session: Session, *, state: FlagState | None = None) -> list[Flag]:
     def work(tx: Reading) -> list[Flag]:
         sight = sight_of(tx, session)
         seen = flags_seen(tx, session, sight)
+        if _counts_apart(tx, session):
+            seen = [replace(one, number=at) for at, one in enumerate(seen, 1)]
         return [_masked(one, sight) for one in seen if state in (None, one.state)]
 
     return session.store.read(work)
+
+
+def _counts_apart(tx: Reading, session: Session) -> bool:
+    """Whether the actor gets numbers of their own.
+
+    The journal's numbers would tell a rater how much the others have done meanwhile. Whoever
+    answers or decides names a flag or a question by them, and gets them.
+    """
+    roles = set(member_named(tx, session, session.actor).roles)
+    return "reviewer" in roles and not roles & {"lead", "adjudicator"}
 
 
 def flags_seen(tx: Reading, session: Session, sight: Sight | None = None) -> list[Flag]:
@@ -273,7 +285,7 @@ def questions(session: Session) -> list[Question]:
             number = int(entry.body["question"])
             replies.setdefault(number, []).append(str((entry.words or {}).get("text", "")))
             shared |= {number} if entry.body["share"] else set()
-        return [
+        seen = [
             Question(
                 number=one.number,
                 by=one.actor if leads else ("you" if one.actor == session.actor else "a rater"),
@@ -287,5 +299,8 @@ def questions(session: Session) -> list[Question]:
             for one in asked
             if leads or one.actor == session.actor or one.number in shared
         ]
+        if _counts_apart(tx, session):
+            return [replace(one, number=at) for at, one in enumerate(seen, 1)]
+        return seen
 
     return session.store.read(work)
