@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import mimetypes
 from importlib import import_module, resources
+from itertools import islice
 from pkgutil import iter_modules
 
 from fastapi import FastAPI, Request
@@ -13,16 +14,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from calibrant import __version__
 from calibrant.core.errors import CalibrantError, RecordError, Refused, Stale, StoreError
 from calibrant.web import api, pages
-from calibrant.web.access import SignInNeeded, sign_in_address
+from calibrant.web.access import SignInNeeded, sign_in_address, visitor_of
 from calibrant.web.render import page, static_mark
 from calibrant.web.security import Gatekeeper, guard
 from calibrant.web.workspace import Workspace
 
 KEPT = "public, max-age=31536000, immutable"
+MOST_FAULTS = 100
+"""Mistakes in the shape of what was sent that are told."""
 
 
 def make_app(workspace: Workspace) -> FastAPI:
@@ -44,8 +48,14 @@ def make_app(workspace: Workspace) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_trouble)
     app.add_exception_handler(CalibrantError, _trouble)
     app.add_exception_handler(Exception, _surprise)
-    app.add_middleware(Gatekeeper, hosts=workspace.hosts, secure=workspace.secure)
+    app.add_middleware(
+        Gatekeeper, hosts=workspace.hosts, secure=workspace.secure, knows=_has_come_in
+    )
     return app
+
+
+def _has_come_in(scope: Scope) -> bool:
+    return visitor_of(Request(scope)) is not None
 
 
 _FILES: dict[str, tuple[bytes, bytes, str]] = {}
@@ -99,7 +109,8 @@ async def _http_trouble(request: Request, error: Exception) -> Response:
 
 async def _misfit(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    found = list(islice(error.errors(), MOST_FAULTS))
+    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
     return await _shapeless(request, faults)
 
 

@@ -174,7 +174,7 @@ class MemberIn(Body):
 
     name: Name
     group: Annotated[str, Field(max_length=60)] | None = None
-    roles: Annotated[list[Role], Field(min_length=1)] = ["reviewer"]
+    roles: Annotated[list[Role], Field(min_length=1, max_length=10)] = ["reviewer"]
 
 
 class MemberOut(BaseModel):
@@ -201,7 +201,7 @@ class MembersOut(BaseModel):
 class RolesIn(Body):
     """Other roles for somebody."""
 
-    roles: Annotated[list[Role], Field(min_length=1)]
+    roles: Annotated[list[Role], Field(min_length=1, max_length=10)]
 
 
 class HandoverOut(BaseModel):

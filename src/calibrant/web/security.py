@@ -6,15 +6,19 @@ application. Responses may load nothing from elsewhere and run no script but our
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 LARGEST = 4 * 2**20
 """Bytes of a request that carries no file."""
+LARGEST_OF_STRANGERS = 16 * 2**10
+"""Bytes that are read from somebody who has not come in: a name, a password, no more."""
 LARGEST_UPLOAD = 64 * 2**20
 UPLOADS = "/upload"
 """How the paths end to which files are sent."""
@@ -42,9 +46,19 @@ HEADERS = {
 class Gatekeeper:
     """Looks at every request before the application does."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], secure: bool) -> None:
-        """``hosts`` are the names it answers to, with their ports; ``secure``: by HTTPS."""
-        self.app, self.hosts, self.secure = app, frozenset(hosts), secure
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str],
+        secure: bool,
+        knows: Callable[[Scope], bool],
+    ) -> None:
+        """``hosts`` are the names it answers to, with their ports; ``secure``: by HTTPS.
+
+        ``knows`` tells whether whoever sends a request has come in.
+        """
+        self.app, self.hosts, self.secure, self.knows = app, frozenset(hosts), secure, knows
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass it on, or answer with what is wrong."""
@@ -57,6 +71,9 @@ class Gatekeeper:
             await problem(scope, receive, self._adding(scope, send))
             return
         most = LARGEST_UPLOAD if scope["path"].endswith(UPLOADS) else LARGEST
+        if _is_long(headers) and not await run_in_threadpool(self.knows, scope):
+            # reading it costs more than sending it; the answer is the same as to nothing sent
+            receive = _unread
         await self.app(scope, _measured(receive, most), self._adding(scope, send))
 
     def _problem(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
@@ -70,9 +87,7 @@ class Gatekeeper:
         length = headers.get("content-length", "0")
         most = LARGEST_UPLOAD if scope["path"].endswith(UPLOADS) else LARGEST
         if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
-            return PlainTextResponse(
-                f"That is too large: at most {most // 2**20} MB can be sent here.", 413
-            )
+            return PlainTextResponse(_too_large(most), 413)
         return None
 
     def _from_elsewhere(self, headers: Headers, host: str) -> bool:
@@ -103,6 +118,17 @@ def guard(headers: MutableHeaders, *, secure: bool) -> None:
         headers.setdefault("strict-transport-security", "max-age=31536000")
 
 
+def _is_long(headers: Headers) -> bool:
+    """Whether more is sent than a stranger has to say, or nobody knows how much."""
+    length = headers.get("content-length", "0")  # digits alone, as the gate has looked
+    return "transfer-encoding" in headers or int(length[:20]) > LARGEST_OF_STRANGERS
+
+
+async def _unread() -> Message:
+    """A body of which nothing is read."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
 def _measured(receive: Receive, most: int) -> Receive:
     """Stop reading a body that says nothing of its length and goes on too long."""
     seen = 0
@@ -113,10 +139,14 @@ def _measured(receive: Receive, most: int) -> Receive:
         if message["type"] == "http.request":
             seen += len(message.get("body", b""))
             if seen > most:
-                return {"type": "http.disconnect"}
+                raise HTTPException(413, _too_large(most))
         return message
 
     return receiving
+
+
+def _too_large(most: int) -> str:
+    return f"That is too large: at most {most // 2**20} MB can be sent here."
 
 
 def own_hosts(host: str, port: int, others: Collection[str] = ()) -> list[str]:
