@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
 from tests.web.conftest import Signed
+from tests.web.disagreeing import ITEM, disagreeing
 from tests.web.rate_kit import rating_study
 
+from calibrant.core.study import Key
+from calibrant.study.handle import Study
 from calibrant.web import security
+from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.workspace import Workspace
 
 Client = Callable[..., Signed]
@@ -61,3 +66,53 @@ def test_a_body_that_does_not_say_its_length_is_told_to_be_too_large(client: Cli
     lena = client("lena")
     form = {"content-type": "application/x-www-form-urlencoded", "x-calibrant-csrf": lena.csrf}
     assert lena.post("/account/tokens", content=endless(), headers=form).status_code == 413
+
+
+# -- what cannot be kept, or not be shown again
+
+HALF = "\ud83d"
+
+
+def _task(study: Study, rater: str, item: str) -> str:
+    return task_ref(Key(round=1, item=item, rater=rater))
+
+
+def test_half_a_character_in_a_draft_does_not_shut_its_author_out(
+    workspace: Workspace, client: Client
+) -> None:
+    """Scripts cut an emoji in two; the draft was kept, and its page was a 500 from then on."""
+    study = rating_study(workspace.plain, clock=workspace.clock)
+    ann, task = client("ann"), _task(study, "ann", "plan-001")
+    path = f"/api/v1/studies/{study.number}/tasks/{task}"
+    sent = json.dumps({"form": {"note": f"fine {HALF}", "notes": {"realism": HALF}}, "version": 0})
+    headers = {"content-type": "application/json", "x-calibrant-csrf": ann.csrf}
+    assert ann.put(f"{path}/draft", content=sent, headers=headers).status_code == 200
+    page = ann.get(f"/s/{study.number}/rate/{task}")
+    assert (page.status_code, "fine \N{REPLACEMENT CHARACTER}" in page.text) == (200, True)
+    assert ann.get(path).json()["draft"]["note"] == "fine \N{REPLACEMENT CHARACTER}"
+    stale = ann.put(f"{path}/draft", content=sent, headers=headers)
+    assert stale.status_code == 409
+
+
+@pytest.mark.parametrize("form", ['{"answers": {"realism": NaN}}', '{"note": [[[[[[[[9]]]]]]]]}'])
+def test_a_form_that_cannot_be_kept_is_the_senders_fault(
+    workspace: Workspace, client: Client, form: str
+) -> None:
+    study = rating_study(workspace.plain, clock=workspace.clock)
+    ann, task = client("ann"), _task(study, "ann", "plan-001")
+    sent = ann.put(
+        f"/api/v1/studies/{study.number}/tasks/{task}/draft",
+        content=f'{{"form": {form}, "version": 0}}',
+        headers={"content-type": "application/json", "x-calibrant-csrf": ann.csrf},
+    )
+    assert sent.status_code == 422
+
+
+def test_half_a_character_of_a_model_is_shown_as_a_mark(
+    workspace: Workspace, client: Client
+) -> None:
+    study = disagreeing(workspace.plain)
+    study.comment(1, ITEM, "realism", f"what the judge wrote: {HALF}")
+    ann = client("ann")
+    listed = ann.get(f"/s/{study.number}/discuss/1/{item_ref(ITEM)}?criterion=realism")
+    assert (listed.status_code, "U+D83D" in listed.text) == (200, True)

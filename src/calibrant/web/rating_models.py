@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
+
+DEEPEST = 8
+"""Lists and mappings within each other; a form needs four."""
+
+
+def _kept(value: Any, depth: int = 0) -> Any:
+    """What can be kept and shown again: half a character is replaced, nothing else is changed."""
+    match value:
+        case str():
+            return value if value.isascii() else _whole(value)
+        case float() if not isfinite(value):
+            raise ValueError("a number of a form must be finite")
+        case dict() | list() if depth == DEEPEST:
+            raise ValueError(f"a form has at most {DEEPEST} lists and mappings within each other")
+        case dict():
+            return {_whole(name): _kept(one, depth + 1) for name, one in value.items()}
+        case list():
+            return [_kept(one, depth + 1) for one in value]
+    return value
+
+
+def _whole(text: str) -> str:
+    """Text without half characters, as scripts leave them that cut an emoji in two."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
 
 Form = Annotated[
     dict[str, Any],
+    AfterValidator(_kept),
     Field(description="answers, notes, evidence, borderline, tags, sub_answers, flags, note, "
                       "edge_case, review, sitting, shown; by criterion where it fits."),
 ]  # fmt: skip

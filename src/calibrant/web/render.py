@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -107,14 +107,15 @@ def page(
             request=request,
             visitor=visitor,
             seat=seat,
-            said=_unpacked(said),
+            said=unquote(said),
             may_create=visitor is not None and may_create(workspace_of(request), visitor),
             csrf=visitor.csrf if visitor is not None else "",
             csrf_field=_csrf_field(visitor),
             **values,
         )
     )
-    response = HTMLResponse(body, status)
+    # half a character, as models write it, is no reason to show nothing
+    response = HTMLResponse(body.encode("utf-8", "replace"), status)
     if said:
         response.delete_cookie(FLASH, path="/")
     return response
@@ -134,12 +135,6 @@ def redirect(request: Request, to: str, said: str = "") -> RedirectResponse:
             secure=workspace_of(request).secure,
         )
     return response
-
-
-def _unpacked(said: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(said)
 
 
 def _csrf_field(visitor: Visitor | None) -> Markup:

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 _HIDDEN = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f"
-    "\u202a-\u202e\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "\u202a-\u202e\u2028\u2029\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Signs that nobody sees, and that can turn what one reads around."""
 
