@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from calibrant.formats.bundle_write import Written
     from calibrant.ports.store import Store
     from calibrant.report.findings import Findings
+    from calibrant.store.grouped import Grouped
     from calibrant.study.handle import Study
 
 
@@ -91,6 +92,8 @@ class Opened:
     """As many threads share it: in a file one writer commits what all of them hand in."""
     plain: Store
     """The same database, for work that takes long."""
+    writer: Grouped
+    """The same once more, for small work of which nobody's thread waits: one commit for many."""
     door: Door
     links: Links
     tokens: Tokens
@@ -100,7 +103,7 @@ class Opened:
 
     def close(self) -> None:
         """Let go of it, after what waits is written."""
-        self.store.close()
+        self.writer.close()
 
 
 def open_workspace(place: str, *, create: bool = False) -> Opened:
@@ -114,7 +117,7 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     from calibrant.accounts.sign_in import Door
     from calibrant.accounts.tokens import Tokens
     from calibrant.store.accounts import SqlAccounts
-    from calibrant.store.grouped import for_threads
+    from calibrant.store.grouped import Grouped, for_threads
     from calibrant.store.open import open_store
 
     plain = open_store(place, create=create)
@@ -123,12 +126,13 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     except BaseException:
         plain.close()
         raise
-    store = for_threads(plain)
+    writer = Grouped(plain)
+    store = for_threads(writer)
     means = Means(SqlAccounts(store), now, lambda: secrets.token_urlsafe(32))
     door = Door(means, key)
     links, tokens = Links(door, plain), Tokens(means)
     owners = Owners(door, links, tokens)
-    return Opened(store, plain, door, links, tokens, owners, shown_place(place))
+    return Opened(store, plain, writer, door, links, tokens, owners, shown_place(place))
 
 
 def secret_path(place: str) -> Path:

@@ -93,11 +93,12 @@ def test_it_is_a_store(grouped: Grouped, tmp_path: Path) -> None:
 
 
 def test_a_file_has_one_writer_and_a_server_its_own_many(store: SqlStore) -> None:
-    shared = for_threads(store)
+    writer = Grouped(store)
+    shared = for_threads(writer)
     assert isinstance(shared, Grouped) == (store.dialect.name == "sqlite")
     study = shared.write(begin)
     assert shared.write(noting(study, 1)) == 1
-    shared.close()
+    writer.close()
 
 
 def test_what_waits_is_one_transaction_and_everybody_gets_their_own_answer(

@@ -241,6 +241,13 @@ class Writing(Reading, Protocol):
     def save_draft(self, study: int, draft: Draft) -> None:
         """Keep a draft in the place of the one before, and its version as the assignment's."""
 
+    def keep_draft(self, study: int, draft: Draft, *, token: str, now: str, until: str) -> bool:
+        """Lease an assignment and save its next draft at one stroke.
+
+        The version of the draft is one above that of the assignment, which is open, in an open
+        round and not held by another token; where any of it is not so, nothing is done: False.
+        """
+
     def drop_draft(self, study: int, key: Key) -> None:
         """Forget a draft."""
 

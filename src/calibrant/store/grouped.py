@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from calibrant.core.errors import StoreError
+from calibrant.core.study import Member
 from calibrant.ports.store import Reading, Writing
 from calibrant.store.dialect import Dialect, Sqlite
 from calibrant.store.sql import SqlStore
@@ -28,13 +29,13 @@ MOST = 64
 """Pieces of work in one transaction."""
 
 
-def for_threads(store: SqlStore) -> SqlStore | Grouped:
+def for_threads(writer: Grouped) -> SqlStore | Grouped:
     """A store as the threads of one process best share it.
 
     A file has one writer at a time, so there one commits for all. A database server commits for
     many connections at once by itself, and one connection would have to wait for every answer.
     """
-    return Grouped(store) if isinstance(store.dialect, Sqlite) else store
+    return writer if isinstance(writer.dialect, Sqlite) else writer.store
 
 
 class _Alone(BaseException):
@@ -60,11 +61,34 @@ class _Told:
 class _Beside(SqlWriting):
     """Writing beside others in one transaction, which holds what each of them has locked."""
 
+    def __init__(self, connection: Connection, dialect: Dialect, held: set[int]) -> None:
+        """``held`` are studies that the transaction shares already."""
+        super().__init__(connection, dialect)
+        self._held = held
+        self._known: dict[tuple[int, str], Member | None] = {}
+
     def hold_study(self, study: int, *, alone: bool) -> None:
         """Share a study; whoever wants it alone is run alone, or processes block each other."""
         if alone:
             raise _Alone
-        super().hold_study(study, alone=False)
+        if study not in self._held:
+            super().hold_study(study, alone=False)
+            self._held.add(study)
+
+    def member(self, study: int, name: str) -> Member | None:
+        """Somebody, gone or not; looked up once for a piece, which asks at every door."""
+        if (study, name) not in self._known:
+            self._known[study, name] = super().member(study, name)
+        return self._known[study, name]
+
+    def add_member(self, study: int, member: Member) -> None:
+        """Somebody of a name that is free."""
+        self._known.clear()
+        super().add_member(study, member)
+
+    def _set_member(self, study: int, name: str, **values: object) -> None:
+        self._known.clear()
+        super()._set_member(study, name, **values)
 
 
 class Grouped:
@@ -184,14 +208,16 @@ class Grouped:
         """
         told: list[_Told] = []
         writings: list[SqlWriting] = []
+        held: set[int] = set()
 
         def work(connection: Connection) -> None:
             told.clear()
             writings.clear()
+            held.clear()
             for piece in pieces:
-                writing = _Beside(connection, self.dialect)
+                writing = _Beside(connection, self.dialect, held)
                 try:
-                    told.append(self._tried(piece, writing))
+                    told.append(self._tried(piece, writing, held))
                 except _Alone:
                     return
                 writings.append(writing)
@@ -211,7 +237,7 @@ class Grouped:
                 _answer(piece, one)
         return len(told)
 
-    def _tried(self, piece: _Piece, writing: SqlWriting) -> _Told:
+    def _tried(self, piece: _Piece, writing: SqlWriting, held: set[int]) -> _Told:
         """What a piece comes to; one that raises leaves nothing, and does not harm the others.
 
         Trouble with the database itself goes on to whoever runs the transaction.
@@ -223,6 +249,7 @@ class Grouped:
         except self.store.errors:
             raise
         except BaseException as error:
+            held.clear()  # what it has locked is free again
             return _Told(error=error)
         finally:
             writing.end()

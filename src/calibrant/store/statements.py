@@ -131,14 +131,36 @@ def takeable(which: str) -> Select[Any]:
 @cache
 def taking() -> ReturningUpdate[Any]:
     """One assignment by its key, if it can be taken, in one step."""
+    table = schema.assignment
+    mine = table.c.rater == bindparam("rater")
+    taken = update(table).where(at(table), mine, *_free()).values(_held())
+    return taken.returning(*table.columns)
+
+
+@cache
+def going_on() -> Update:
+    """The same for one of a known version, which becomes the next."""
+    table = schema.assignment
+    known = table.c.version == bindparam("_version", type_=Integer) - 1
+    return (
+        update(table)
+        .where(at(table), known, *_free())
+        .values(version=bindparam("_version", type_=Integer), **_held())
+    )
+
+
+def _free() -> list[ColumnElement[bool]]:
+    """Whether an assignment is open, in an open round, and held by nobody else."""
     table, round = schema.assignment, schema.round
     is_open = exists().where(
         round.c.study == table.c.study, round.c.number == table.c.round, round.c.state == "open"
     )
     free = or_(table.c.lease.is_(None), table.c.lease == _token(), _over())
-    mine = (table.c.rater == bindparam("rater"), table.c.state == "open", free, is_open)
-    values: dict[str, Any] = {"lease": _token(), "leased_until": bindparam("until", type_=Text)}
-    return update(table).where(at(table), *mine).values(values).returning(*table.columns)
+    return [table.c.state == "open", free, is_open]
+
+
+def _held() -> dict[str, Any]:
+    return {"lease": _token(), "leased_until": bindparam("until", type_=Text)}
 
 
 def _token() -> BindParameter[str]:

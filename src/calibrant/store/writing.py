@@ -245,6 +245,19 @@ class SqlWriting(SqlReading):
         this = bound(study, draft.key) | {"_version": draft.version}
         if not changed(self._connection, statements.raising(), this):
             raise StoreError(f"there is no {rows.described('assignment', row)}")
+        self._put_draft(row)
+
+    def keep_draft(self, study: int, draft: Draft, *, token: str, now: str, until: str) -> bool:
+        """Lease an assignment and save its next draft; False where it is not as it should be."""
+        row = rows.without_nul(rows.draft_row(study, draft))
+        this = bound(study, draft.key) | {"_version": draft.version, "now": now, "until": until}
+        this |= {"token": rows.named(token, "lease")}
+        if not changed(self._connection, statements.going_on(), this):
+            return False
+        self._put_draft(row)
+        return True
+
+    def _put_draft(self, row: rows.Row) -> None:
         with self._whole(single=True), self._telling(schema.draft, row):
             kept = dict(zip(schema.names(schema.draft), row, strict=True))
             changed(self._connection, statements.keeping(), kept)

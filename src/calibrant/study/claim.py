@@ -152,17 +152,17 @@ def save_draft(
     until = time_text(session.clock() + LEASE)
 
     def work(tx: Writing) -> int:
+        now = session.now()
+        draft = Draft(key=key, body=form, saved_at=now, version=version + 1)
+        mine = key.rater == session.actor
+        if mine and tx.keep_draft(session.number, draft, token=token, now=now, until=until):
+            return draft.version
         held = own_assignment(tx, session, key)
         need_open(tx, session, key)
         if held.state != "open":
             raise StudyError("this one is handed in: correct the rating instead")
         need_fresh(tx, held, session, version=version, token=token, form=form)
-        now = session.now()
-        tx.lease(session.number, rater=session.actor, token=token, now=now, until=until, key=key)
-        tx.save_draft(
-            session.number, Draft(key=key, body=form, saved_at=now, version=held.version + 1)
-        )
-        return held.version + 1
+        raise Stale(f"item {key.item!r} was changed at this moment: load it again, and repeat")
 
     return session.among(work)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import inspect
+from asyncio import wrap_future
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -21,6 +22,7 @@ from starlette.exceptions import HTTPException
 
 from calibrant.core.study import Member as Joined
 from calibrant.core.study import Role
+from calibrant.ports.store import Store
 from calibrant.study.handle import Study
 from calibrant.web.security import SAFE, UPLOADS
 from calibrant.web.workspace import Visitor, Workspace
@@ -103,9 +105,11 @@ class Of:
 
     roles: tuple[Role, ...] = ()
 
-    def enter(self, request: Request) -> Seat:
-        """The visitor in the study."""
-        seat = seat_of(request)
+    def enter(
+        self, request: Request, visitor: Visitor | None = None, store: Store | None = None
+    ) -> Seat:
+        """The visitor in the study; one who is known, by way of a store in hand, where it is."""
+        seat = seat_of(request, visitor or need_visitor(request), store)
         if self.roles and not seat.has(*self.roles):
             wanted = " or ".join(self.roles)
             have = ", ".join(seat.roles)
@@ -151,13 +155,12 @@ def need_visitor(request: Request) -> Visitor:
     return found
 
 
-def seat_of(request: Request) -> Seat:
-    """The visitor in the study that the path names; not found for whoever is no member."""
-    visitor = need_visitor(request)
+def seat_of(request: Request, visitor: Visitor, store: Store | None = None) -> Seat:
+    """A visitor in the study that the path names; not found for whoever is no member."""
     number = request.path_params.get("study")
     if not isinstance(number, int | str) or not str(number).isdigit() or int(number) >= 2**31:
         raise HTTPException(404, NOT_FOUND)
-    found = workspace_of(request).enter(int(number), visitor.name)
+    found = workspace_of(request).enter(int(number), visitor.name, store)
     if found is None:
         raise HTTPException(404, NOT_FOUND)
     study, joined = found
@@ -196,7 +199,11 @@ class Routes:
         return self._add("POST", path, access, named)
 
     def put(self, path: str, *, access: Access, **named: Any) -> Callable[[F], F]:
-        """A route that puts something in its place."""
+        """A route that puts something in its place.
+
+        ``quick`` (here and in ``post``): small work of a member that is run within a transaction
+        of the one writer, together with what others sent, and answered when that is on the disk.
+        """
         return self._add("PUT", path, access, named)
 
     def delete(self, path: str, *, access: Access, **named: Any) -> Callable[[F], F]:
@@ -209,9 +216,10 @@ class Routes:
         is_api = (self.router.prefix + path).startswith("/api/")
         if is_api and self.tags:
             named.setdefault("tags", self.tags)
+        quick = named.pop("quick", False)
 
         def register(work: F) -> F:
-            guarded = _guarded(work, access, method, is_api)
+            guarded = _guarded(work, access, method, is_api, quick=quick)
             self.router.add_api_route(
                 path, guarded, methods=[method], include_in_schema=is_api, **named
             )
@@ -220,7 +228,9 @@ class Routes:
         return register
 
 
-def _guarded(work: Callable[..., Any], access: Access, method: str, is_api: bool) -> Any:
+def _guarded(
+    work: Callable[..., Any], access: Access, method: str, is_api: bool, *, quick: bool
+) -> Any:
     """The handler behind its access: both run in the same thread, one after the other."""
     hints = get_type_hints(work, include_extras=True)
     signature = inspect.signature(work)
@@ -241,25 +251,33 @@ def _guarded(work: Callable[..., Any], access: Access, method: str, is_api: bool
             inspect.Parameter("form", keyword, default=Depends(read_form), annotation=FormData)
         )
 
-    @wraps(work)
-    def run(request: Request, form: FormData | None = None, **rest: Any) -> Any:
-        entered = access.enter(request)
+    def called(request: Request, entered: object, form: FormData | None, rest: Any) -> Any:
         rest.pop("study", None)
+        filled = dict.fromkeys(entrants, entered) | dict.fromkeys(forms, form)
+        return work(**rest, **filled, **dict.fromkeys(has_request, request))
+
+    def in_turn(request: Request, form: FormData | None = None, **rest: Any) -> Any:
+        entered = access.enter(request)
         if method not in SAFE:
             _need_csrf(request, entered, form)
-        for name in entrants:
-            rest[name] = entered
-        for name in forms:
-            rest[name] = form
-        for name in has_request:
-            rest[name] = request
-        return work(**rest)
+        return called(request, entered, form, rest)
 
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+    async def together(request: Request, **rest: Any) -> Any:
+        assert isinstance(access, Of)
+        visitor = need_visitor(request)
+        _need_csrf(request, visitor, None)  # before anything waits for the writer
+
+        def act(store: Store) -> Any:
+            return called(request, access.enter(request, visitor, store), None, rest)
+
+        return await wrap_future(workspace_of(request).later(act))
+
+    run: Any = wraps(work)(together if quick else in_turn)
+    run.__signature__ = signature.replace(
         parameters=[*(one.replace(kind=keyword) for one in shown), *extra],
         return_annotation=hints.get("return", inspect.Signature.empty),
     )
-    run.access = access  # type: ignore[attr-defined]
+    run.access = access
     run.__annotations__ = {}
     del run.__wrapped__
     return run

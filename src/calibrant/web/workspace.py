@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from calibrant.accounts.links import Links
 from calibrant.accounts.owners import Owners
@@ -14,8 +16,11 @@ from calibrant.compose import Opened, now
 from calibrant.core.study import Member, StudyRecord
 from calibrant.ports.clock import Clock
 from calibrant.ports.store import Reading, Store
+from calibrant.store.within import Within
 from calibrant.study.handle import Study
 from calibrant.web.entries import Entries
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +120,29 @@ class Workspace:
         """Whether somebody leads a study."""
         return any("lead" in one.roles for _, _, one in self.studies_of(name))
 
-    def enter(self, number: int, name: str) -> tuple[Study, Member] | None:
+    def enter(
+        self, number: int, name: str, store: Store | None = None
+    ) -> tuple[Study, Member] | None:
         """A study in the hands of one of its members; None for anybody else."""
-        record = self._record(number)
+        store = store or self.store
+        record = self._record(number, store)
         if record is None:
             return None
-        one = self.store.read(lambda tx: tx.member(number, name))
+        one = store.read(lambda tx: tx.member(number, name))
         if one is None or one.left_at is not None or one.kind != "HUMAN":
             return None
-        return Study(self.store, number, record, name, self.clock), one
+        return Study(store, number, record, name, self.clock), one
+
+    def later(self, work: Callable[[Store], T]) -> Future[T]:
+        """Run small work within a transaction of the writer; known once it is on the disk."""
+        writer = self.opened.writer
+        return writer.later(lambda tx: work(Within(tx, writer.place)))
 
     def unhurried(self, study: Study) -> Study:
         """The same study, for work that takes long: it does not hold up those who save."""
         return replace(study, store=self.plain)
 
-    def _record(self, number: int) -> StudyRecord | None:
+    def _record(self, number: int, store: Store) -> StudyRecord | None:
         if number not in self.records:
-            self.records.update(self.store.read(lambda tx: tx.studies()))
+            self.records.update(store.read(lambda tx: tx.studies()))
         return self.records.get(number)

@@ -87,7 +87,11 @@ def _task(study: Study, task: Task) -> TaskOut:
 
 
 @routes.put(
-    "/tasks/{task}/draft", access=member("reviewer"), response_model=DraftOut, responses=TAKEN
+    "/tasks/{task}/draft",
+    access=member("reviewer"),
+    response_model=DraftOut,
+    responses=TAKEN,
+    quick=True,
 )
 def save(seat: Seat, task: Ref, body: DraftIn) -> Any:
     """Keep what there is so far; 409 with both versions where another tab has saved since."""
@@ -111,6 +115,7 @@ def save(seat: Seat, task: Ref, body: DraftIn) -> Any:
     status_code=201,
     response_model=RatingOut,
     responses=TAKEN,
+    quick=True,
 )
 def hand_in(seat: Seat, task: Ref, body: RatingIn) -> Any:
     """Hand a rating in; complete, or every fault of it at once. Sent twice, it is one rating."""
