@@ -9,10 +9,10 @@ FUZZ_CASES ?= 50000
 AREAS ?=
 PORT ?= 8321
 
-.PHONY: help setup demo test lint bench fuzz format lock clean
+.PHONY: help setup demo screenshots test lint bench fuzz format lock clean
 
 help: ## list what can be done
-	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make the project's own environment in .venv
 
@@ -25,6 +25,10 @@ $(MODEL): | $(STAMP)
 
 demo: $(STAMP) ## open a furnished workspace in the browser (Ctrl-C ends it; PORT=8321)
 	@$(BIN)/calibrant demo --folder .demo --port $(PORT)
+
+screenshots: $(STAMP) ## pictures of every page, light and dark, desk and phone, in .screenshots
+	@sh scripts/browser.sh
+	@$(BIN)/python -m scripts.screenshots
 
 test: $(STAMP) $(MODEL) lint ## check everything and run all tests
 	@sh scripts/browser.sh
@@ -52,4 +56,4 @@ lock: $(STAMP) ## pin the dependencies anew
 	  --upgrade --quiet -o requirements.lock
 
 clean: ## remove what the targets above have made
-	rm -rf $(VENV) .bench .demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench .demo .screenshots build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

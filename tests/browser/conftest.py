@@ -48,6 +48,8 @@ class Served:
     opened: compose.Opened | None = None
     """The same database from this side, to make accounts and look at what was kept."""
     more: tuple[str, ...] = field(default_factory=tuple)
+    env: dict[str, str] = field(default_factory=dict)
+    """Settings of the server beside those of this process."""
 
     @property
     def url(self) -> str:
@@ -60,7 +62,12 @@ class Served:
         ]  # fmt: skip
         log = (self.folder / "server.log").open("ab")
         self.process = subprocess.Popen(
-            command, cwd=self.folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            command,
+            cwd=self.folder,
+            env=os.environ | self.env,
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
         )
         log.close()
         until = time.monotonic() + 60
@@ -72,6 +79,7 @@ class Served:
                 if self.process.poll() is not None:
                     break
                 time.sleep(0.05)
+        self.stop()
         raise AssertionError((self.folder / "server.log").read_text())
 
     def kill(self) -> None:
@@ -113,9 +121,10 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """Serves a database: ``serve()`` makes an empty one, ``serve(place)`` takes what is there."""
     made: list[Served] = []
 
-    def run(place: str | None = None) -> Served:
+    def run(place: str | None = None, *, owner: str | None = None) -> Served:
         where = place or str(tmp_path / f"work{len(made)}.db")
-        served = Served(where, tmp_path, free_port())
+        more = ("--owner", owner) if owner is not None else ()
+        served = Served(where, tmp_path, free_port(), more=more)
         served.opened = compose.open_workspace(where, create=True)
         made.append(served)
         served.start()
