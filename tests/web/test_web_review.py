@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from tests.study.study_kit import PLANS, as_
 from tests.web.conftest import Signed
 from tests.web.disagreeing import ITEM, disagreeing
 from tests.web.rate_kit import rating_study
@@ -116,3 +118,59 @@ def test_half_a_character_of_a_model_is_shown_as_a_mark(
     ann = client("ann")
     listed = ann.get(f"/s/{study.number}/discuss/1/{item_ref(ITEM)}?criterion=realism")
     assert (listed.status_code, "U+D83D" in listed.text) == (200, True)
+
+
+# -- nothing typed is lost, without scripts too
+
+
+def _sent(who: Signed, study: Study, task: str, **more: str) -> Any:
+    fields = {"notes.realism": "five hours\nare few", "answers.realism": "2", "version": "0"}
+    return who.send_form(f"/s/{study.number}/rate/{task}", **fields, **more)
+
+
+def test_what_was_typed_is_shown_again_where_the_round_closed_meanwhile(
+    workspace: Workspace, client: Client
+) -> None:
+    study = rating_study(workspace.plain, clock=workspace.clock)
+    ann, task = client("ann"), _task(study, "ann", "plan-001")
+    study.close_round(1, reason="enough")
+    for act in ("save", "submit"):
+        told = _sent(ann, study, task, action=act)
+        assert told.status_code == 409
+        assert "five hours" in told.text
+
+
+def test_a_draft_can_be_read_after_its_round_closed(workspace: Workspace, client: Client) -> None:
+    """The browser lets go of what is saved, so the page must show what the server has."""
+    study = rating_study(workspace.plain, clock=workspace.clock)
+    ann, task = client("ann"), _task(study, "ann", "plan-001")
+    assert _sent(ann, study, task, action="save").status_code == 303
+    study.close_round(1, reason="enough")
+    told = ann.get(f"/s/{study.number}/rate/{task}")
+    assert (told.status_code, "five hours" in told.text) == (409, True)
+    bob = client("bob").get(f"/s/{study.number}/rate/{_task(study, 'bob', 'plan-001')}")
+    assert (bob.status_code, "five hours" in bob.text) == (409, False)
+
+
+def test_what_was_typed_is_shown_again_where_another_program_has_the_item(
+    workspace: Workspace, client: Client
+) -> None:
+    study = rating_study(workspace.plain, clock=workspace.clock)
+    as_(study, "ann").claim(token="a program", key=Key(round=1, item="plan-001", rater="ann"))
+    told = _sent(client("ann"), study, _task(study, "ann", "plan-001"), action="submit")
+    assert (told.status_code, "five hours" in told.text) == (409, True)
+
+
+def test_another_form_for_what_is_rated_is_shown_and_the_same_one_is_not(
+    workspace: Workspace, client: Client
+) -> None:
+    study = rating_study(workspace.plain, clock=workspace.clock)
+    ann, task = client("ann"), _task(study, "ann", "plan-001")
+    answers = {f"answers.{one}": "2" for one in PLANS.criterion_ids}
+    path, act = f"/s/{study.number}/rate/{task}", {"version": "0", "request": "the first"}
+    assert ann.send_form(path, **answers, **act).status_code == 303
+    again = ann.send_form(path, **answers, **act)
+    assert again.headers["location"] == f"/s/{study.number}/past/{task}"
+    other = _sent(ann, study, task, action="submit")
+    assert (other.status_code, "five hours" in other.text) == (409, True)
+    assert f"/s/{study.number}/past/{task}" in other.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
@@ -9,7 +10,8 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from calibrant.core.errors import RecordError, Stale, Unread
+from calibrant.core.errors import RecordError, Refused, Stale, StudyError, Unread
+from calibrant.core.rubric import Rubric
 from calibrant.core.study import Key
 from calibrant.study.claim import Task
 from calibrant.study.collect import Submission
@@ -59,14 +61,45 @@ def rate_one(request: Request, seat: Seat, task: str, sitting: str = "") -> Resp
     return sheet_page(request, seat, sheet_of(tasks[0], sitting=read_sitting(sitting)))
 
 
-def _elsewhere(request: Request, seat: Seat, key: Key) -> Response:
-    """Why one's own assignment cannot be worked on now."""
-    place = seat.study.place(key, token=HOLDER)
+def _elsewhere(request: Request, seat: Seat, key: Key, form: FormData | None = None) -> Response:
+    """Why one's own assignment cannot be worked on now; what was typed stays its author's."""
+    study = seat.study
+    place = study.place(key, token=HOLDER)
     if place is None:
         raise HTTPException(404, NOT_FOUND)
-    if place.state == "done":
+    rubric = _rubric_of(study, key.round)
+    draft = study.store.read(lambda tx: tx.draft(study.number, key))
+    kept = draft.body if draft is not None else {}
+    typed = differences(
+        rubric, form_of(form, rubric) if form is not None else kept, _rated(seat, key)
+    )
+    if place.state == "done" and not any(one.mine for one in typed):
         return redirect(request, f"{seat.path}/past/{task_ref(key)}")
-    return page(request, "rate_held.html", seat=seat, status=409, place=place)
+    return page(
+        request,
+        "rate_held.html",
+        seat=seat,
+        status=409,
+        place=place,
+        typed=[one for one in typed if one.mine],
+        sent=form is not None,
+        task=task_ref(key),
+    )
+
+
+def _rubric_of(study: Study, round: int) -> Rubric:
+    hash = next(one.rubric for one in study.rounds() if one.number == round)
+    return next(one for one, _, _ in study.versions() if one.hash == hash)
+
+
+def _rated(seat: Seat, key: Key) -> Mapping[str, Any]:
+    """What one's own rating says, where one is in and may be shown."""
+    try:
+        return seat.study.take_up(key).form
+    except Refused:
+        raise
+    except StudyError:
+        return {}
 
 
 @routes.post("/s/{study}/rate/{task}", access=member("reviewer"))
@@ -75,7 +108,7 @@ def hand_in(request: Request, seat: Seat, task: str, form: FormData) -> Response
     study, key = seat.study, read_task(task, seat.visitor.name)
     tasks = study.claim(token=HOLDER, key=key)
     if not tasks:
-        return _elsewhere(request, seat, key)
+        return _elsewhere(request, seat, key, form)
     held = tasks[0]
     filled = form_of(form, held.rubric)
     if form.get("action") == "save":
