@@ -74,3 +74,14 @@ def test_tables_stand_on_their_side_without_a_style() -> None:
     drawn = markdown("|a|b|c|\n|---|:-:|--:|\n|1|2|3|")
     assert "style" not in drawn
     assert '<td class="side-right">3</td>' in drawn and '<td class="side-center">2</td>' in drawn
+
+
+def test_large_pages_are_packed_and_their_length_tells_nothing(client: Client) -> None:
+    lena = client("lena")
+    lengths = {lena.get("/components").headers["content-length"] for _ in range(6)}
+    assert len(lengths) > 1
+    page = lena.get("/components")
+    assert page.headers["content-encoding"] == "gzip" and "</html>" in page.text
+    plain = lena.get("/components", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert page.text.startswith(plain.text.rstrip()[:2000])

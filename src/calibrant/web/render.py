@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
+from secrets import randbelow, token_hex
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -16,12 +18,16 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from calibrant.core.study import time_of
-from calibrant.web.access import Seat, may_create, visitor_of, workspace_of
+from calibrant.web.access import Seat, visitor_of, workspace_of
 from calibrant.web.keys import KEYS
 from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.words import markdown, shown
 from calibrant.web.workspace import Visitor
 
+SMALL = 8_000
+"""Bytes of a page that is not worth packing."""
+PADDING = 400
+"""Random bytes at the end of a packed page, at most."""
 FLASH = "calibrant_said"
 """The cookie that carries one sentence over a redirect."""
 
@@ -108,7 +114,6 @@ def page(
             visitor=visitor,
             seat=seat,
             said=unquote(said),
-            may_create=visitor is not None and may_create(workspace_of(request), visitor),
             csrf=visitor.csrf if visitor is not None else "",
             csrf_field=_csrf_field(visitor),
             **values,
@@ -116,9 +121,24 @@ def page(
     )
     # half a character, as models write it, is no reason to show nothing
     response = HTMLResponse(body.encode("utf-8", "replace"), status)
+    if len(response.body) > SMALL and "gzip" in request.headers.get("accept-encoding", ""):
+        _pack(response)
     if said:
         response.delete_cookie(FLASH, path="/")
     return response
+
+
+def _pack(response: HTMLResponse) -> None:
+    """Send a page packed; how long that is tells nobody what it says.
+
+    A page holds the token of its forms and words from its address. Without the padding, whoever
+    can choose those words and measure many answers could guess the token sign by sign.
+    """
+    padding = f"<!-- {token_hex(randbelow(PADDING))} -->".encode()
+    response.body = gzip.compress(bytes(response.body) + padding, 5, mtime=0)
+    response.headers["content-encoding"] = "gzip"
+    response.headers["content-length"] = str(len(response.body))
+    response.headers["vary"] = "accept-encoding"
 
 
 def redirect(request: Request, to: str, said: str = "") -> RedirectResponse:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from fastapi import Request
 from starlette.responses import JSONResponse, Response
 
-from calibrant.web.access import PUBLIC, SIGNED_IN, Routes, workspace_of
+from calibrant.web.access import PUBLIC, SIGNED_IN, Routes, may_create, workspace_of
 from calibrant.web.keys import KEYS
 from calibrant.web.render import page
 from calibrant.web.workspace import Visitor
@@ -36,7 +36,7 @@ def home(request: Request, visitor: Visitor) -> Response:
                 "done": sum(one.done for one in duties),
             }
         )
-    return page(request, "home.html", studies=studies)
+    return page(request, "home.html", studies=studies, may_create=may_create(workspace, visitor))
 
 
 @routes.get("/keys.json", access=PUBLIC)
