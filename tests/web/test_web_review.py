@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.study.study_kit import PLANS, as_
-from tests.web.conftest import Signed
+from tests.web.conftest import HOST, Signed
 from tests.web.disagreeing import ITEM, disagreeing
 from tests.web.rate_kit import rating_study
 
 from calibrant.core.study import Key
 from calibrant.study.handle import Study
 from calibrant.web import security
+from calibrant.web.app import make_app
 from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.workspace import Workspace
 
@@ -174,3 +176,33 @@ def test_another_form_for_what_is_rated_is_shown_and_the_same_one_is_not(
     other = _sent(ann, study, task, action="submit")
     assert (other.status_code, "five hours" in other.text) == (409, True)
     assert f"/s/{study.number}/past/{task}" in other.text
+
+
+# -- links and tokens
+
+
+def test_a_token_of_an_owner_makes_no_link_to_an_account(
+    workspace: Workspace, client: Client
+) -> None:
+    """A token that leaked would otherwise become the account: a link sets a new password."""
+    client("olga", owner=True)
+    token = workspace.tokens.make("olga", "a program", may_write=True, days=None)
+    program, headers = client(), {"authorization": f"Bearer {token}"}
+    assert program.get("/workspace", headers=headers).status_code == 200
+    for what in ("reset", "invite", "owner", "close", "sign-out"):
+        refused = program.post(f"/workspace/{what}", data={"name": "olga"}, headers=headers)
+        assert (refused.status_code, "/invite/" in refused.text) == (403, False)
+
+
+def test_links_of_a_server_with_https_are_not_for_http(workspace: Workspace) -> None:
+    """The server before us asks by HTTP; a link that began so would be sent in the clear."""
+    secured = replace(workspace, secure=True)
+    workspace.owners.add("olga", owner=True, by="tests")
+    secret = workspace.door.admit("olga", by="tests")
+    olga = Signed(make_app(secured), base_url=f"http://{HOST}")
+    olga.cookies.set(workspace.cookie, secret)
+    sent = {"csrf": workspace.door.csrf(secret), "name": "olga"}
+    made = olga.post("/workspace/reset", data=sent, headers={"origin": f"https://{HOST}"})
+    assert made.status_code == 200
+    assert f"https://{HOST}/invite/" in made.text
+    assert f"http://{HOST}/invite/" not in made.text

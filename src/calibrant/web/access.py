@@ -75,13 +75,16 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A route for the owners of the workspace."""
+    """A route for the owners of the workspace; what is changed there is changed in person."""
 
     def enter(self, request: Request) -> Visitor:
         """The visitor, an owner."""
         visitor = need_visitor(request)
         if not visitor.is_owner:
             raise HTTPException(403, "This is for the owner of the workspace.")
+        if request.method not in SAFE and visitor.via != "cookie":
+            # a link for a new password would make of a token the whole account
+            raise HTTPException(403, "This is done in a browser, by the person.")
         return visitor
 
 

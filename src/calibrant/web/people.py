@@ -76,10 +76,18 @@ def panel(workspace: Workspace, study: Study) -> tuple[list[Person], list[Machin
 
 
 def invitation(request: Request, seat: Seat, name: str) -> str:
-    """The address of a new link for somebody, as the browser that asks has this server."""
-    workspace = workspace_of(request)
-    secret = workspace.links.invite(name, seat.study.number, by=seat.visitor.name)
-    scheme = "https" if workspace.secure else request.url.scheme
+    """The address of a new link for somebody."""
+    links = workspace_of(request).links
+    secret = links.invite(name, seat.study.number, by=seat.visitor.name)
+    return invitation_address(request, secret)
+
+
+def invitation_address(request: Request, secret: str) -> str:
+    """Where a link leads, as the browser that asks has this server.
+
+    Behind a server with HTTPS we are asked by HTTP: a secret must not go out that way.
+    """
+    scheme = "https" if workspace_of(request).secure else request.url.scheme
     return f"{scheme}://{request.url.netloc}/invite/{secret}"
 
 

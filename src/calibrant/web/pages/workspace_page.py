@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from calibrant.core.errors import AccountError
 from calibrant.web.access import OWNER, Routes, workspace_of
+from calibrant.web.form_fields import sentence, text_of
+from calibrant.web.people import invitation_address
 from calibrant.web.render import page, redirect
 from calibrant.web.workspace import Visitor
 
@@ -40,7 +42,7 @@ def reset(request: Request, visitor: Visitor, form: FormData) -> Response:
 @routes.post("/workspace/sign-out", access=OWNER)
 def sign_out(request: Request, visitor: Visitor, form: FormData) -> Response:
     """Sign somebody out everywhere."""
-    name = _name(form)
+    name = text_of(form, "name")
     ended = workspace_of(request).door.end_all(name, by=visitor.name)
     return redirect(request, HERE, f"{name} is signed out ({ended}).")
 
@@ -48,7 +50,7 @@ def sign_out(request: Request, visitor: Visitor, form: FormData) -> Response:
 @routes.post("/workspace/owner", access=OWNER)
 def set_owner(request: Request, visitor: Visitor, form: FormData) -> Response:
     """Somebody begins or ceases to look after the workspace."""
-    name, is_owner = _name(form), form.get("owner") == "yes"
+    name, is_owner = text_of(form, "name"), form.get("owner") == "yes"
     workspace_of(request).owners.set_owner(name, is_owner, by=visitor.name)
     said = f"{name} looks after the workspace too." if is_owner else f"{name} is no owner any more."
     return redirect(request, HERE, said)
@@ -57,7 +59,7 @@ def set_owner(request: Request, visitor: Visitor, form: FormData) -> Response:
 @routes.post("/workspace/close", access=OWNER)
 def close(request: Request, visitor: Visitor, form: FormData) -> Response:
     """Close an account: nobody comes in by it; what was done stays."""
-    name = _name(form)
+    name = text_of(form, "name")
     workspace_of(request).owners.close(name, by=visitor.name)
     return redirect(request, HERE, f"The account {name} is closed; its ratings stay.")
 
@@ -65,14 +67,12 @@ def close(request: Request, visitor: Visitor, form: FormData) -> Response:
 def _link(
     request: Request, visitor: Visitor, form: FormData, make: Callable[[str], str]
 ) -> Response:
-    name = _name(form)
+    name = text_of(form, "name")
     try:
         secret = make(name)
     except AccountError as error:
-        text = str(error)
-        return _page(request, visitor, status=422, wrong=f"{text[:1].upper()}{text[1:]}.")
-    address = f"{request.url.scheme}://{request.url.netloc}/invite/{secret}"
-    return _page(request, visitor, link=address, link_for=name)
+        return _page(request, visitor, status=422, wrong=sentence(error))
+    return _page(request, visitor, link=invitation_address(request, secret), link_for=name)
 
 
 def _page(
@@ -96,8 +96,3 @@ def _page(
         link=link,
         link_for=link_for,
     )
-
-
-def _name(form: FormData) -> str:
-    value = form.get("name")
-    return value.strip() if isinstance(value, str) else ""
