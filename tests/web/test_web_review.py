@@ -98,7 +98,14 @@ def test_half_a_character_in_a_draft_does_not_shut_its_author_out(
     assert stale.status_code == 409
 
 
-@pytest.mark.parametrize("form", ['{"answers": {"realism": NaN}}', '{"note": [[[[[[[[9]]]]]]]]}'])
+@pytest.mark.parametrize(
+    "form",
+    [
+        '{"answers": {"realism": NaN}}',
+        '{"note": [[[[[[[[9]]]]]]]]}',
+        json.dumps({"borderline": ["x"] * 5_000}),  # 300,000 of them held all writers up for 10 s
+    ],
+)
 def test_a_form_that_cannot_be_kept_is_the_senders_fault(
     workspace: Workspace, client: Client, form: str
 ) -> None:

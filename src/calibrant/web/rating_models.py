@@ -9,22 +9,33 @@ from pydantic import AfterValidator, BaseModel, Field
 
 DEEPEST = 8
 """Lists and mappings within each other; a form needs four."""
+MOST_ENTRIES = 5_000
+"""Values of a form, however it is nested: as many as a page may send fields."""
 
 
-def _kept(value: Any, depth: int = 0) -> Any:
+def _kept(form: dict[str, Any]) -> dict[str, Any]:
     """What can be kept and shown again: half a character is replaced, nothing else is changed."""
-    match value:
-        case str():
-            return value if value.isascii() else _whole(value)
-        case float() if not isfinite(value):
-            raise ValueError("a number of a form must be finite")
-        case dict() | list() if depth == DEEPEST:
-            raise ValueError(f"a form has at most {DEEPEST} lists and mappings within each other")
-        case dict():
-            return {_whole(name): _kept(one, depth + 1) for name, one in value.items()}
-        case list():
-            return [_kept(one, depth + 1) for one in value]
-    return value
+    entries = 0
+
+    def kept(value: Any, depth: int) -> Any:
+        nonlocal entries
+        entries += 1
+        if entries > MOST_ENTRIES:  # whoever reads them holds up all others
+            raise ValueError(f"a form has at most {MOST_ENTRIES:,} values")
+        match value:
+            case str():
+                return value if value.isascii() else _whole(value)
+            case float() if not isfinite(value):
+                raise ValueError("a number of a form must be finite")
+            case dict() | list() if depth == DEEPEST:
+                raise ValueError(f"a form has at most {DEEPEST} lists and mappings within another")
+            case dict():
+                return {_whole(name): kept(one, depth + 1) for name, one in value.items()}
+            case list():
+                return [kept(one, depth + 1) for one in value]
+        return value
+
+    return {_whole(name): kept(value, 1) for name, value in form.items()}
 
 
 def _whole(text: str) -> str:
