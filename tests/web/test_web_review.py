@@ -8,16 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from tests.study.study_kit import PLANS, as_
 from tests.web.conftest import HOST, Signed
 from tests.web.disagreeing import ITEM, disagreeing
 from tests.web.rate_kit import rating_study
 
+from calibrant.accounts.sign_in import FREE_OF_ADDRESS
 from calibrant.core.study import Key
 from calibrant.study.handle import Study
 from calibrant.web import security
 from calibrant.web.app import make_app
 from calibrant.web.refs import item_ref, task_ref
+from calibrant.web.serving import config_for
 from calibrant.web.workspace import Workspace
 
 Client = Callable[..., Signed]
@@ -213,3 +216,27 @@ def test_links_of_a_server_with_https_are_not_for_http(workspace: Workspace) -> 
     assert made.status_code == 200
     assert f"https://{HOST}/invite/" in made.text
     assert f"http://{HOST}/invite/" not in made.text
+
+
+# -- wrong passwords
+
+
+def _wrong(app: Any, origin: str, at: str, name: str) -> int:
+    """Somebody, by way of a server on this machine, does not know a password."""
+    client = TestClient(app, base_url=f"http://{HOST}", client=("127.0.0.1", 5000))
+    headers = {"origin": origin, "x-forwarded-for": at, "x-forwarded-proto": "https"}
+    sent = client.post("/sign-in", data={"name": name, "password": "guessed"}, headers=headers)
+    return sent.status_code
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_wrong_passwords_count_where_they_come_from(workspace: Workspace, secure: bool) -> None:
+    """Behind a server with HTTPS, one who guesses does not keep everybody else out."""
+    config = config_for(replace(workspace, secure=secure))
+    config.load()
+    app, origin = config.loaded_app, f"{'https' if secure else 'http'}://{HOST}"
+    for number in range(FREE_OF_ADDRESS):
+        assert _wrong(app, origin, "203.0.113.7", f"name {number}") == 403
+    assert _wrong(app, origin, "203.0.113.7", "another") == 429
+    # without such a server nobody is believed who says that they are somebody else
+    assert _wrong(app, origin, "203.0.113.8", "another") == (403 if secure else 429)

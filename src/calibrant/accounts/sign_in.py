@@ -13,6 +13,7 @@ from calibrant.accounts.limits import Limit, Seldom
 from calibrant.accounts.means import LOGIN_DAYS, Entered, Means, hash_of
 from calibrant.core.account import Account, Login
 from calibrant.core.errors import AccountError
+from calibrant.core.ids import MAX_NAME
 from calibrant.core.study import time_of
 
 FREE_OF_ACCOUNT = 5
@@ -95,6 +96,7 @@ class Door:
 
     def _proved(self, name: str, password: str, address: str) -> Account:
         """The open account whose password this is."""
+        name = name[: MAX_NAME + 1]  # attempts are remembered by name, and none is longer
         if address:
             self._of_address.attempt(address)
         try:

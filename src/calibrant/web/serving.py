@@ -109,7 +109,17 @@ def run(
 ) -> None:
     """Serve until it is stopped (Ctrl-C); what was acknowledged is kept, whatever happens."""
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    config = uvicorn.Config(
+    _Server(config_for(workspace), on_ready).run(sockets=[taken])
+
+
+def config_for(workspace: Workspace) -> uvicorn.Config:
+    """How the server is run.
+
+    With HTTPS, the server before this one says on whose behalf it asks. It is believed where it
+    runs on this machine; else all would seem to come from one address, and one person's wrong
+    passwords would keep everybody out.
+    """
+    return uvicorn.Config(
         make_app(workspace),
         log_config=None,
         access_log=False,
@@ -117,6 +127,6 @@ def run(
         timeout_graceful_shutdown=5,
         timeout_keep_alive=75,
         limit_concurrency=2_000,
-        proxy_headers=False,
+        proxy_headers=workspace.secure,
+        forwarded_allow_ips=["127.0.0.1", "::1"],
     )
-    _Server(config, on_ready).run(sockets=[taken])
