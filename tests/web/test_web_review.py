@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +19,21 @@ from starlette.testclient import TestClient
 from tests.study.study_kit import PLANS, as_
 from tests.web.conftest import HOST, Signed
 from tests.web.disagreeing import ITEM, disagreeing
+from tests.web.lead_kit import study_of
 from tests.web.rate_kit import rating_study
 
 from calibrant.accounts.sign_in import FREE_OF_ADDRESS
+from calibrant.core.errors import StudyError
 from calibrant.core.study import Key
 from calibrant.study.handle import Study
 from calibrant.web import security
 from calibrant.web.app import make_app
+from calibrant.web.jobs import FOLDER, MOST_AT_ONCE, Job, Jobs, Kind
+from calibrant.web.pages import items
 from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.serving import config_for
+from calibrant.web.uploads import MOST_EACH, Upload
+from calibrant.web.uploads import Job as Reading
 from calibrant.web.workspace import Workspace
 
 Client = Callable[..., Signed]
@@ -240,3 +253,74 @@ def test_wrong_passwords_count_where_they_come_from(workspace: Workspace, secure
     assert _wrong(app, origin, "203.0.113.7", "another") == 429
     # without such a server nobody is believed who says that they are somebody else
     assert _wrong(app, origin, "203.0.113.8", "another") == (403 if secure else 429)
+
+
+# -- files and jobs
+
+
+def _held_job(jobs: Jobs, until: threading.Event, kind: Kind = "export") -> Job:
+    job = Job(study=1, kind=kind, by="lena", title="a file", began="")
+
+    def work(one: Job) -> str:
+        until.wait(60)
+        return "It is ready."
+
+    return jobs.start(job, work)
+
+
+def test_so_many_jobs_run_at_once_and_no_more() -> None:
+    jobs, until = Jobs(), threading.Event()
+    begun = [_held_job(jobs, until) for _ in range(MOST_AT_ONCE)]
+    try:
+        with pytest.raises(StudyError, match="wait until one of them is over"):
+            _held_job(jobs, until)
+    finally:
+        until.set()
+    assert all(one.over.wait(60) for one in begun)
+    assert _held_job(jobs, until).over.wait(60)
+
+
+def test_what_a_killed_server_left_of_exports_is_deleted_and_what_runs_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of a whole study stayed among the temporary files for good."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    script = (
+        "import os, signal; from calibrant.web.jobs import Jobs; jobs = Jobs()\n"
+        "(jobs._folder / 'study.zip').write_text('ratings')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", script], env=env, check=False)
+    (left,) = tmp_path.glob(f"{FOLDER}*")
+    assert (ended.returncode, (left / "study.zip").exists()) == (-signal.SIGKILL, True)
+    running = Jobs()
+    assert not left.exists()
+    other = Jobs()
+    assert len(list(tmp_path.glob(f"{FOLDER}*"))) == 2
+    del running, other
+
+
+def test_a_file_more_is_refused_while_enough_are_being_read(
+    workspace: Workspace, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is being read made no room, so that files came in faster than they were read."""
+    study = study_of(workspace, PLANS, "many files")
+    lena, until = client("lena"), threading.Event()
+
+    def wait(job: Reading) -> None:
+        until.wait(60)
+
+    def slow(upload: Upload, study: Study) -> None:
+        upload.job.start(wait)
+
+    monkeypatch.setattr(items, "begin", slow)
+    path, file = f"/s/{study.number}/items/upload", {"file": ("items.csv", b"id\n1\n")}
+    try:
+        for _ in range(MOST_EACH):
+            sent = lena.post(path, data={"csrf": lena.csrf}, files=file, follow_redirects=False)
+            assert sent.status_code == 303
+        refused = lena.post(path, data={"csrf": lena.csrf}, files=file, follow_redirects=False)
+        assert (refused.status_code, "are being read" in refused.text) == (422, True)
+    finally:
+        until.set()

@@ -6,16 +6,20 @@ Jobs live as long as the server. What they do to a study is in the study; what t
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import logging
+import os
 import secrets
 import shutil
+import stat
 import tempfile
 import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from fastapi import Request
 
@@ -26,6 +30,12 @@ Kind: TypeAlias = Literal["export", "judges", "report"]
 State: TypeAlias = Literal["running", "done", "failed"]
 MOST = 6
 """Finished jobs of one kind that a study keeps; the oldest go first."""
+MOST_AT_ONCE = 4
+"""Jobs of one kind that run in a study at the same time."""
+FOLDER = "calibrant-jobs-"
+"""How the names of our folders among the machine's temporary files begin."""
+IN_USE = "in-use"
+"""The file that a server holds while it runs."""
 _log = logging.getLogger(__name__)
 
 
@@ -57,19 +67,25 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: list[Job] = []
         self._gate = threading.Lock()
-        self._folder = Path(tempfile.mkdtemp(prefix="calibrant-jobs-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        clear_left_behind()
+        self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
+        in_use = (self._folder / IN_USE).open("wb")
+        fcntl.flock(in_use, fcntl.LOCK_EX)
+        weakref.finalize(self, _let_go, self._folder, in_use)
 
     def start(self, job: Job, work: Callable[[Job], str], *, alone: bool = False) -> Job:
         """Begin; ``work`` gives the sentence that the job ends with.
 
-        ``alone``: raises ``StudyError`` where one of that kind runs in the study.
+        Raises ``StudyError`` where too many of that kind run in the study, with ``alone`` one.
         """
         with self._gate:
-            if alone and any(_same(one, job) and one.state == "running" for one in self._jobs):
+            running = sum(_same(one, job) and one.state == "running" for one in self._jobs)
+            if alone and running:
                 raise StudyError("one runs already: wait until it is over, or stop it")
+            if running >= MOST_AT_ONCE:
+                raise StudyError(f"{running} run already: wait until one of them is over")
             job.folder = self._folder / job.number
-            job.folder.mkdir(mode=0o700)
+            job.folder.mkdir(mode=0o700, parents=True)  # somebody may have tidied ours away
             self._jobs.append(job)
             self._forget(job)
         threading.Thread(target=self._run, args=(job, work), daemon=True).start()
@@ -103,6 +119,25 @@ class Jobs:
     def find(self, study: int, kind: Kind, number: str) -> Job | None:
         """One job of a study by its number."""
         return next((one for one in self.of(study, kind) if one.number == number), None)
+
+
+def clear_left_behind() -> None:
+    """Delete what servers left that were killed: whole studies, perhaps, and nobody fetches them.
+
+    A server that runs holds its folder; the system lets go of it however the server ends.
+    """
+    for one in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        with contextlib.suppress(OSError):  # in use, or not ours
+            found = one.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+                with (one / IN_USE).open("rb") as held:
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(one, ignore_errors=True)
+
+
+def _let_go(folder: Path, in_use: BinaryIO) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    in_use.close()
 
 
 def _same(one: Job, other: Job) -> bool:

@@ -151,6 +151,7 @@ class Uploads:
                 "JSON (.jsonl, .json)"
             )
         token = secrets.token_urlsafe(18)
+        self._need_room(seat.visitor.name)
         with self._turn:
             if not self._folder.is_dir():  # empty for hours: somebody tidied it away
                 self._folder = self._new_folder()
@@ -208,6 +209,15 @@ class Uploads:
         for one in old:
             if one.job.is_over:
                 self.drop(one)
+
+    def _need_room(self, account: str) -> None:
+        """Refuse one more file while others of the account are being read, or wait for it."""
+        with self._turn:
+            mine = [one for one in self._kept.values() if one.account == account]
+        if sum(not one.job.is_over for one in mine) >= MOST_EACH:
+            raise SourceError(
+                f"{MOST_EACH} files of yours are being read: wait until one of them is done"
+            )
 
     def _make_room(self, newest: Upload) -> None:
         with self._turn:
