@@ -85,7 +85,7 @@ def test_a_file_is_closed_before_its_time(store: Store) -> None:
         with pytest.raises(Refused, match="not closed"):
             as_(study, actor).case_file(ITEM, round=1)
     for actor in ("ann", "bob", "cy"):
-        with pytest.raises((StudyError, Refused), match="rate item|no ratings"):
+        with pytest.raises((StudyError, Refused), match=r"rate item|no ratings"):
             as_(study, actor).case_file(ITEM)
     assert as_(study, "ada").case_file(ITEM).voices == ()
     study.close_round(1, reason="time is up")
