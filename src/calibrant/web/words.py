@@ -19,6 +19,10 @@ _HIDDEN = re.compile(
 """Signs that nobody sees, and that can turn what one reads around."""
 
 
+LONGEST = 200_000
+"""Signs of a text whose Markdown is drawn; reading more of it would hold up everybody."""
+
+
 def shown(text: object) -> Markup:
     """Text as it is, with signs made visible that would hide or turn around what it says."""
     return Markup(_marked(str(escape("" if text is None else text))))  # noqa: S704 - escaped
@@ -26,8 +30,18 @@ def shown(text: object) -> Markup:
 
 def markdown(text: object) -> Markup:
     """Text with the plain marks of Markdown drawn: no HTML, no image, no link that leads away."""
-    drawn = _reader().render("" if text is None else str(text))
+    words = "" if text is None else str(text)
+    if len(words) > LONGEST:
+        return _paragraphs(words)
+    drawn = _reader().render(words)
     return Markup(_marked(drawn))  # noqa: S704 - the reader escapes whatever it does not draw
+
+
+def _paragraphs(words: str) -> Markup:
+    """Text as it is, in its paragraphs and lines."""
+    parts = re.split(r"\n\s*\n", words.strip())
+    drawn = (shown(one).replace("\n", Markup("<br />\n")) for one in parts)
+    return Markup("").join(Markup("<p>{}</p>\n").format(one) for one in drawn)
 
 
 def _marked(html: str) -> str:

@@ -88,6 +88,9 @@ def _read(seat: Seat, records: Sequence[dict[str, Any]]) -> tuple[list[Item], li
     faults: list[Fault] = []
     for number, record in enumerate(records, 1):
         item, wrong = read_record(record, kind, number)
+        if not _is_whole(record):
+            message = "half a character (a lone surrogate) cannot be kept; take it out"
+            item, wrong = None, [Fault(message, record=number)]
         if item is not None and "id" not in record and "item" not in record:
             item, wrong = None, [Fault("required, but not there", "id", record=number)]
         if item is not None and item.id in places:
@@ -103,6 +106,15 @@ def _read(seat: Seat, records: Sequence[dict[str, Any]]) -> tuple[list[Item], li
         else:
             good.append(kept)
     return good, faults
+
+
+def _is_whole(record: dict[str, Any]) -> bool:
+    """Whether all its texts are texts: JSON can name halves of characters, which are none."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _known(seat: Seat, ref: str) -> str:
