@@ -1,5 +1,7 @@
 // What is typed into a form stays in this tab until the server says that it was taken: it outlasts
 // going to another case, a lost connection and a login that has ended.
+// Whoever signs in next in this tab is somebody else: what is kept is kept for an account.
+const account = document.querySelector("meta[name=account]")?.content ?? "";
 const SENT = "calibrant-sent";
 
 function read(name) {
@@ -17,8 +19,9 @@ function write(name, value) {
 if (document.querySelector("main > .notice.good[role=status]")) write(read(SENT) || SENT, null);
 write(SENT, null);
 
-/** Keep the named fields of a form under `place`, and bring back what is there; gives how to keep. */
-export function keepTyped(form, place, names) {
+/** Keep the named fields of a form under `where`, and bring back what is there; gives how to keep. */
+export function keepTyped(form, where, names) {
+  const place = `${where} of ${account}`;
   const keep = () => {
     const typed = [...new FormData(form)].filter(([name]) => names.includes(name));
     write(place, JSON.stringify(Object.fromEntries(typed)));

@@ -5,7 +5,9 @@ const lines = document.querySelector("[data-lines]");
 const found = document.querySelector("[data-found]");
 const state = document.querySelector("[data-state]");
 const csrf = document.querySelector("meta[name=csrf]").content;
-const KEPT = "calibrant-rubric-draft";
+// of one person, and of one study: others who use this browser write rubrics too
+const account = document.querySelector("meta[name=account]").content;
+const KEPT = `calibrant:rubric:${account}:${location.pathname}`;
 let waiting = 0;
 let asked = 0;
 
