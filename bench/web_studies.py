@@ -130,7 +130,7 @@ def ours(made: Prepared) -> Iterator[Served]:
         str(port),
         "--no-browser",
     ]
-    with serving("calibrant", command, folder=made.folder, port=port, ready="/keys.json") as found:
+    with serving("calibrant", command, folder=made.folder, port=port, ready="/sign-in") as found:
         yield found
 
 

@@ -73,7 +73,7 @@ class Served:
         until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
-                with urlopen(f"{self.url}/keys.json", timeout=2):
+                with urlopen(f"{self.url}/sign-in", timeout=2):
                     return
             except OSError:
                 if self.process.poll() is not None:

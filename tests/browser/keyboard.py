@@ -13,8 +13,6 @@ NEARER_FROM_BEHIND = """one => {
   const isBefore = here.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_PRECEDING;
   return Boolean(isBefore) || (!all.includes(here) && all.indexOf(one) > all.length / 2);
 }"""
-KNOWS_KEYS = """() => performance.getEntriesByType("resource")
-  .some(one => one.name.endsWith("/keys.json") && one.responseEnd)"""
 IS_HERE = "one => one === document.activeElement"
 IS_GROUP = (
     "one => document.activeElement.type === 'radio' && document.activeElement.name === one.name"
@@ -62,10 +60,9 @@ class Hands:
         self.send("Enter")
 
     def send(self, key: str) -> None:
-        """Press a key that leads to another page, and wait until that page knows its keys."""
+        """Press a key that leads to another page, and wait until it is there."""
         with self.page.expect_navigation():
             self.press(key)
-        self.page.wait_for_function(KNOWS_KEYS)
 
     def write(self, name: str, text: str, *, role: str = "textbox") -> None:
         """Tab to a field and type, in the place of what stands there."""

@@ -34,7 +34,6 @@ PLANS, RESPONSES, CONVERSATIONS, EMPTY = 1, 2, 3, 4
 """Studies: calibrating, rating, adjudicating, and one that has just been begun."""
 BY_ROLE = {"lead": LEAD, "reviewer": REVIEWER, "adjudicator": ADJUDICATOR, "viewer": VIEWER}
 NO_PAGES = {
-    "/keys.json",
     "/report.css",
     "/static/{mark}/{path:path}",
     "/s/{study}/exports/{job}/file",

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.report.report_kit import HOSTILE, known, rubric
 
 from calibrant.report.findings import findings
 from calibrant.report.html import report_html
 
 BIDI = "\u202e"
-
-
-@pytest.fixture(scope="module")
-def report_browser() -> Iterator[Browser]:
-    """Debian's Chromium; a report needs no server."""
-    found = shutil.which("chromium")
-    assert found, "Chromium is missing: sh scripts/browser.sh installs it"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +47,10 @@ def opened(browser: Browser, path: Path, scheme: str, heard: list[str], width: i
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["whole", "short", "hostile"])
 def test_a_report_opens_in_peace_and_can_be_read_by_all(
-    report_browser: Browser, report_pages: dict[str, Path], name: str, scheme: str
+    browser: Browser, report_pages: dict[str, Path], name: str, scheme: str
 ) -> None:
     heard: list[str] = []
-    page = opened(report_browser, report_pages[name], scheme, heard)
+    page = opened(browser, report_pages[name], scheme, heard)
     assert heard == [report_pages[name].as_uri()]  # the page itself, and nothing else
     for summary in page.locator("summary").all():
         summary.click()
@@ -77,18 +64,16 @@ def test_a_report_opens_in_peace_and_can_be_read_by_all(
 
 
 @pytest.mark.parametrize("name", ["whole", "hostile"])
-def test_a_report_fits_a_phone(
-    report_browser: Browser, report_pages: dict[str, Path], name: str
-) -> None:
-    page = opened(report_browser, report_pages[name], "light", [], width=360)
+def test_a_report_fits_a_phone(browser: Browser, report_pages: dict[str, Path], name: str) -> None:
+    page = opened(browser, report_pages[name], "light", [], width=360)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.close()
 
 
 def test_hostile_words_are_read_and_not_run(
-    report_browser: Browser, report_pages: dict[str, Path]
+    browser: Browser, report_pages: dict[str, Path]
 ) -> None:
-    page = opened(report_browser, report_pages["hostile"], "light", [])
+    page = opened(browser, report_pages["hostile"], "light", [])
     text = page.locator("main").inner_text()
     assert "<script>alert(1)</script>" in text
     assert "\\u202e" in text and BIDI not in text
@@ -97,9 +82,9 @@ def test_hostile_words_are_read_and_not_run(
 
 
 def test_paper_is_white_whatever_the_screen(
-    report_browser: Browser, report_pages: dict[str, Path]
+    browser: Browser, report_pages: dict[str, Path]
 ) -> None:
-    page = opened(report_browser, report_pages["whole"], "dark", [])
+    page = opened(browser, report_pages["whole"], "dark", [])
     page.emulate_media(media="print", color_scheme="dark")
     colours = page.evaluate(
         "[getComputedStyle(document.documentElement).backgroundColor,"

@@ -24,7 +24,7 @@ def test_nobody_is_sent_to_the_door_and_somebody_is_let_in(client: Client) -> No
 
 
 def test_every_answer_forbids_what_we_do_not_use(client: Client) -> None:
-    for path in ("/", "/nothing", "/keys.json", "/api/v1/nothing"):
+    for path in ("/", "/nothing", "/account", "/api/v1/nothing"):
         headers = client("lena").get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy

@@ -81,7 +81,6 @@ def kinds(lena: Signed, study: int) -> Iterator[tuple[int, Response]]:
     yield 200, ask("GET", here)
     yield 200, ask("GET", f"/api/v1/studies/{study}")
     yield 200, ask("GET", "/api/v1/openapi.json")
-    yield 200, ask("GET", "/keys.json")
     yield 200, ask("GET", "/report.css")
     yield 200, ask("GET", f"{here}/report/file?kind=html")
     csrf = {"csrf": lena.csrf}

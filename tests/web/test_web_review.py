@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive
 from tests.study.study_kit import PLANS, as_
 from tests.web.conftest import HOST, Signed
 from tests.web.disagreeing import ITEM, disagreeing
@@ -51,10 +52,10 @@ def test_what_a_stranger_sends_at_length_is_not_read(
     read: list[int] = []
     measured = security._measured
 
-    def counted(receive: security.Receive, most: int) -> security.Receive:
+    def counted(receive: Receive, most: int) -> Receive:
         take = measured(receive, most)
 
-        async def taking() -> security.Message:
+        async def taking() -> Message:
             message = await take()
             read.append(len(message.get("body", b"")))
             return message

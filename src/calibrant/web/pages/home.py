@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from fastapi import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from calibrant.web.access import PUBLIC, SIGNED_IN, Routes, may_create, workspace_of
-from calibrant.web.keys import KEYS
+from calibrant.web.access import SIGNED_IN, Routes, may_create, workspace_of
 from calibrant.web.render import page
 from calibrant.web.workspace import Visitor
 
@@ -37,9 +34,3 @@ def home(request: Request, visitor: Visitor) -> Response:
             }
         )
     return page(request, "home.html", studies=studies, may_create=may_create(workspace, visitor))
-
-
-@routes.get("/keys.json", access=PUBLIC)
-def keys() -> JSONResponse:
-    """The table of keys, for scripts."""
-    return JSONResponse([asdict(one) for one in KEYS])

@@ -1,7 +1,9 @@
-// Keys become acts by the table that the server keeps (/keys.json): pages say what acts do.
+// Keys become acts by the sheet of keys that is on every page: scripts say what acts do.
 // No key acts while somebody types into a field, holds Alt, or a dialog is open.
 
-const table = fetch("/keys.json").then((answer) => answer.json());
+const table = [...document.querySelectorAll("#keys [data-act]")].map(({ dataset }) => (
+  { act: dataset.act, where: dataset.where, keys: dataset.keys.split(" ") }
+));
 const TYPING = "input:not([type=radio]):not([type=checkbox]):not([type=button]), textarea, select, [contenteditable]";
 const MAY_REPEAT = /^Arrow|^[jk]$/;
 
@@ -12,8 +14,7 @@ function namesOf(event) {
 
 /** Run acts by their keys: `acts({submit: () => …}, "rate")`; returns how to stop. */
 export function acts(runs, where = "all") {
-  let rows = [];
-  table.then((all) => { rows = all.filter((row) => row.where === where && row.act in runs); });
+  const rows = table.filter((row) => row.where === where && row.act in runs);
   const listen = (event) => {
     if (event.altKey || event.isComposing || event.defaultPrevented) return;
     const names = namesOf(event);
