@@ -80,9 +80,6 @@ def at_work(work: Work, visit: Visit, **options: Any) -> Page:
 
 def ready(page: Page) -> None:
     expect(page.locator("#rate.scripted")).to_be_attached()
-    page.wait_for_function(
-        "() => performance.getEntriesByName(location.origin + '/keys.json').length > 0"
-    )
 
 
 def item_of(page: Page) -> str:
@@ -178,7 +175,7 @@ def test_undo_borderline_and_what_is_missing(served: Served, visit: Visit) -> No
     page.keyboard.press("b")
     expect(page.locator('textarea[name="notes.inclusivity"]')).to_be_focused()
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#rate-notices")).to_contain_text("2 things are to mend")
+    expect(page.locator("#rate-notices")).to_contain_text("2 things to put right")
     wrong = page.locator('[id="wrong-notes.inclusivity"]')
     expect(wrong).to_contain_text("has no note")
     expect(page.locator('[id="wrong-answers.clarity"]')).to_contain_text("not answered")

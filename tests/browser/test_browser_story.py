@@ -45,7 +45,7 @@ ACTS = (
     f"{OWNER} closed round 1 (calibration)",
     f"{OWNER} recorded the discussion of usefulness of p-2 (round 1) with Rita, Rob",
     f"{OWNER} planned round 2 (main) with 4 items",
-    f"{OWNER} went on with open round 2 although",
+    f"{OWNER} opened round 2 although this was missing",
     f"{OWNER} opened round 2 (main)",
     f"{OWNER} closed round 2 (main)",
     f"{ADJUDICATOR} found no consensus on usefulness of p-3",

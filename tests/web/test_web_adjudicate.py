@@ -61,10 +61,9 @@ def test_settling_goes_on_to_the_next_case(workspace: Workspace, client: Enter) 
     strange = ada.send_form(
         f"/s/{study.number}{HERE}", criterion="clarity", value="2", reason="so", at="9" * 5000
     )
-    assert strange.headers["location"] == f"/s/{study.number}/adjudicate?at=0"
-    assert (gone.status_code, gone.headers["location"]) == (
-        303, f"/s/{study.number}/adjudicate?at=1"
-    )  # fmt: skip
+    assert strange.headers["location"].startswith(f"/s/{study.number}/adjudicate?at=0&")
+    assert gone.status_code == 303
+    assert gone.headers["location"].startswith(f"/s/{study.number}/adjudicate?at=1&")
     entry = next(one for one in study.journal() if one.kind == "settled")
     assert entry.body["value"] == "2" and entry.body["source"] == "merged"
     assert entry.body["error"] == "missed_evidence" and entry.body["unclear"]

@@ -90,8 +90,11 @@ def _header(path: Path, cells: Sequence[Any]) -> tuple[str, ...]:
     names = tuple("" if cell is None else str(cell).strip() for cell in cells)
     for index, name in enumerate(names):
         if not name:
-            hint = " (pandas: to_csv(index=False))" if index == 0 else ""
-            raise SourceError(f"{path}: column {index + 1} has no name{hint}")
+            hint = "; from pandas: to_csv(index=False)" if index == 0 else ""
+            raise SourceError(
+                f"{path}: column {index + 1} has no name "
+                f"(the first row holds the names: delete what stands above them{hint})"
+            )
         if name in names[:index]:
             raise SourceError(f"{path}: two columns are named {name!r}")
     if not names:

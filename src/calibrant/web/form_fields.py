@@ -17,8 +17,11 @@ def texts_of(form: FormData, name: str) -> list[str]:
 
 
 def sentence(said: object) -> str:
-    """What an error says, as a sentence."""
+    """What an error says, as a sentence; the name of a file before it stays as it is."""
     text = str(said).strip()
     if not text:
         return "That did not work."
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+    first = text.split(maxsplit=1)[0]
+    is_name = "." in first.rstrip(".:")
+    begun = text if is_name else f"{text[:1].upper()}{text[1:]}"
+    return begun + ("" if text.endswith((".", "!", "?")) else ".")

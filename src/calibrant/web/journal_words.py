@@ -176,8 +176,9 @@ def _override(entry: Entry) -> str:
     if body.get("what") == "guidelines_kept":
         return "kept the rubric as it is after the discussion"
     where = f" round {entry.round}" if entry.round is not None else ""
-    missing = f" although: {_listed(body.get('missing'))}" if body.get("missing") else ""
-    return f"went on with {_words(body.get('what'))}{where}{missing}"
+    missing = f" although this was missing: {_listed(body.get('missing'))}"
+    done = "opened" if body.get("what") == "open" else f"went on with {_words(body.get('what'))}"
+    return f"{done}{where}{missing if body.get('missing') else ''}"
 
 
 def _phase(entry: Entry) -> str:

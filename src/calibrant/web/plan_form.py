@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -74,6 +75,15 @@ class PlanForm:
             listed=text_of(form, "listed"),
             raters=tuple(texts_of(form, "raters")),
         )
+
+    @property
+    def mark(self) -> str:
+        """The same for the same plan: tells whether what is kept is what was shown.
+
+        Spaces and ends of lines do not count: a browser sends them as it likes.
+        """
+        texts = [" ".join(text.split()) for text in astuple(self)[:-1]]
+        return hashlib.sha256(repr((texts, *self.raters)).encode()).hexdigest()[:16]
 
     def arguments(self) -> dict[str, Any]:
         """What ``plan_round`` is asked; raises ``ValueError`` with a sentence."""

@@ -55,14 +55,19 @@ class Asked:
 
 
 @routes.get("/s/{study}/adjudicate", access=DECIDERS)
-def queue(request: Request, seat: Seat, at: int = 0) -> Response:
-    """The case that waits at this place of the queue, from nought; the first unless told."""
+def queue(request: Request, seat: Seat, at: int = 0, item: str = "", of: str = "") -> Response:
+    """The case that waits at this place of the queue, from nought; the first unless told.
+
+    ``item`` and ``of``, its criterion, are the case settled last, to which a link leads back.
+    """
     cases = seat.study.queue(limit=LISTED)
+    last = _path(seat, read_item(item), criterion=of) if item and of else ""
     if not cases:
-        return page(request, "adjudicate_done.html", seat=seat)
+        return page(request, "adjudicate_done.html", seat=seat, last=last)
     case = cases[min(max(at, 0), len(cases) - 1)]
     flag = case.flags[0] if case.flags else None
-    return _shown(request, seat, Asked(case.item, case.criterion, flag), cases=cases)
+    asked = Asked(case.item, case.criterion, flag)
+    return _shown(request, seat, asked, cases=cases, last=last)
 
 
 @routes.get("/s/{study}/adjudicate/{item}", access=DECIDERS)
@@ -73,8 +78,13 @@ def case(request: Request, seat: Seat, item: str, criterion: str = "", flag: int
 
 def case_path(seat: Seat, case: Case) -> str:
     """Where a case of the queue is."""
-    query = {"flag": case.flags[0]} if case.criterion is None else {"criterion": case.criterion}
-    return f"{seat.path}/adjudicate/{item_ref(case.item)}?{urlencode(query)}"
+    if case.criterion is None:
+        return _path(seat, case.item, flag=case.flags[0])
+    return _path(seat, case.item, criterion=case.criterion)
+
+
+def _path(seat: Seat, item: str, **query: str | int) -> str:
+    return f"{seat.path}/adjudicate/{item_ref(item)}?{urlencode(query)}"
 
 
 def _shown(
@@ -85,6 +95,7 @@ def _shown(
     cases: list[Case] | None = None,
     wrong: str = "",
     typed: FormData | None = None,
+    last: str = "",
 ) -> Response:
     cases = seat.study.queue(limit=LISTED) if cases is None else cases
     at = next((at for at, one in enumerate(cases) if asked.is_of(one)), None)
@@ -121,6 +132,7 @@ def _shown(
         waits=criterion is not None and file.first is not None and not file.tried(criterion.id),
         settled=criterion is not None and file.settled(criterion.id),
         wrong=wrong,
+        last=last,
         typed=_typed(typed),
     )
 
@@ -194,8 +206,9 @@ def settle(request: Request, seat: Seat, item: str, form: FormData) -> Response:
         raise
     except CalibrantError as error:
         return _shown(request, seat, Asked(id, criterion), wrong=sentence(error), typed=form)
-    said = f"Settled: {criterion} of {id} is {typed['value']}."
-    return redirect(request, _next(seat, form), said)
+    title = seat.study.case_file(id).rubric.criterion(criterion).title
+    to = f"{_next(seat, form)}&{urlencode({'item': item_ref(id), 'of': criterion})}"
+    return redirect(request, to, f"Settled: {title} of {id} is {typed['value']}.")
 
 
 def _nothing() -> str:

@@ -38,16 +38,24 @@ class Line:
 
 
 @routes.get("/s/{study}/past", access=member("reviewer"))
-def past(request: Request, seat: Seat, after: int = 0) -> Response:
-    """One's own ratings, the latest first."""
+def past(request: Request, seat: Seat, after: int = 0, corrected: str = "") -> Response:
+    """One's own ratings, the latest first; ``corrected``: the one that has just been corrected."""
     mine = sorted(seat.study.my_ratings(), key=lambda one: one.submitted_at, reverse=True)
     start = min(max(after, 0), len(mine))
     opened = open_rounds(seat.study)
     used = [rubric for rubric, _, _ in seat.study.versions()]
     titles = {one.id: one.title for rubric in used for one in rubric.criteria}
-    lines = [_line(one, titles, opened) for one in mine[start : start + A_PAGE]]
+    flags = {one.id: one.title for rubric in used for one in rubric.red_flags or ()}
+    lines = [_line(one, titles, flags, opened) for one in mine[start : start + A_PAGE]]
     return page(
-        request, "past.html", seat=seat, lines=lines, start=start, total=len(mine), size=A_PAGE
+        request,
+        "past.html",
+        seat=seat,
+        lines=lines,
+        start=start,
+        total=len(mine),
+        size=A_PAGE,
+        corrected=next((x.item for x in lines if x.task == corrected and x.revision > 1), ""),
     )
 
 
@@ -56,11 +64,13 @@ def open_rounds(study: Study) -> frozenset[int]:
     return frozenset(one.number for one in study.rounds() if one.state == "open")
 
 
-def _line(rating: Rating, titles: dict[str, str], opened: frozenset[int]) -> Line:
+def _line(
+    rating: Rating, titles: dict[str, str], flags: dict[str, str], opened: frozenset[int]
+) -> Line:
     facts = rating.facts
     words = {"edge_case": "edge case", "review": "to be reviewed"}
     marks = [words.get(one, one) for one in facts.get("raised", [])]
-    marks += [f"red flag: {one.replace('_', ' ')}" for one in facts.get("flags", [])]
+    marks += [f"red flag: {flags.get(one, one)}" for one in facts.get("flags", [])]
     marks += ["borderline"] if facts.get("borderline") else []
     return Line(
         task_ref(rating.key),

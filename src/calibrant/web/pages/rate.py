@@ -218,5 +218,5 @@ def _has_rated(study: Study) -> bool:
 @routes.post("/s/{study}/acknowledge", access=member("reviewer"))
 def acknowledge(request: Request, seat: Seat, form: FormData) -> Response:
     """The reviewer says that they have read the rubric."""
-    name = seat.study.acknowledge()
-    return redirect(request, f"{seat.path}/rate", f"Noted: you have read {name}.")
+    seat.study.acknowledge()
+    return redirect(request, f"{seat.path}/rate", "Noted: you have read the rubric.")

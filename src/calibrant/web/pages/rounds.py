@@ -91,7 +91,9 @@ def _planning(
     seat: Seat,
     form: PlanForm,
     wrong: str = "",
+    *,
     preview: Planned | None = None,
+    is_other: bool = False,
 ) -> Response:
     rubric = seat.study.rubric()
     panel = raters_of(seat.study.members())
@@ -112,6 +114,7 @@ def _planning(
         items=seat.study.store.read(lambda tx: tx.count_items(seat.study.number)),
         waiting=_without_round(seat),
         preview=preview,
+        is_other=is_other,
         how=way_words(preview.round.plan) if preview is not None else "",
         most=max(preview.workload.values(), default=0) if preview is not None else 0,
         wrong=wrong,
@@ -121,16 +124,21 @@ def _planning(
 
 @routes.post("/s/{study}/rounds/plan", access=LEAD)
 def plan(request: Request, seat: Seat, form: FormData) -> Response:
-    """Show the workload that a plan makes; or, asked to, keep it as a round."""
+    """Show the workload that a plan makes; or, asked to, keep it as a round.
+
+    What was changed after it was shown is shown again: nobody keeps a plan unseen.
+    """
     typed = PlanForm.read(form)
-    keeping = text_of(form, "act") == "keep"
+    is_other = text_of(form, "seen") not in ("", typed.mark)
+    asked = text_of(form, "act") == "keep"
+    keeping = asked and not is_other
     study = workspace_of(request).unhurried(seat.study)
     try:
         found = study.plan_round(**typed.arguments(), dry_run=not keeping)
     except (StudyError, ValueError) as error:
         return _planning(request, seat, typed, sentence(error))
     if not keeping:
-        return _planning(request, seat, typed, preview=found)
+        return _planning(request, seat, typed, preview=found, is_other=asked)
     said = f"Round {found.round.number} is planned. Raters begin when you open it."
     return redirect(request, f"{seat.path}/rounds/{found.round.number}", said)
 

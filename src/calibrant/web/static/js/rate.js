@@ -6,6 +6,7 @@ import { markQuotes, selectedQuotes } from "./evidence.js";
 import { addQuote, dressQuotes, merged, readForm, sameText, writeForm } from "./rate_form.js";
 import { isTimeToPause, oneMore, pause, sittingOf } from "./sitting.js";
 import { sayState } from "./rate_state.js";
+import { bring, criterionChanged, isBelow, stopAfter } from "./rate_walk.js";
 
 const ONE_BY_ONE = "calibrant:one-by-one";
 const SECOND_DIGIT = 900;
@@ -113,6 +114,9 @@ class RatePage {
     });
     this.root.addEventListener("click", (event) => this.clicked(event));
     this.askForm()?.addEventListener("submit", (event) => { event.preventDefault(); this.ask(); });
+    this.askForm()?.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); this.askForm().requestSubmit(); }
+    });
     this.selecting = () => this.showPicked();
     document.addEventListener("selectionchange", this.selecting);
   }
@@ -156,12 +160,14 @@ class RatePage {
   undo() {
     const before = this.undone.pop();
     if (before) {
+      const criterion = criterionChanged(this.last, before, this.criteria);
       writeForm(this.form, before);
       this.last = readForm(this.form);
       this.typed = null;
       this.keeper.touch();
       this.refresh();
-      announce("Undone.");
+      if (criterion) this.go(criterion);
+      announce(criterion ? `Undone: ${this.nameOf(criterion)}.` : "Undone.");
     } else if (this.submitted) show(`/s/${this.study}/past/${this.submitted.task}`);
   }
 
@@ -174,6 +180,7 @@ class RatePage {
     }
     const told = this.root.querySelector("#answered");
     if (told) told.textContent = `${answered} of ${this.criteria.length} answered`;
+    told?.classList.remove("hinted");
     for (const one of this.root.querySelectorAll("[data-flag]")) {
       one.classList.toggle("raised", one.querySelector("input[type=checkbox]").checked);
     }
@@ -202,24 +209,31 @@ class RatePage {
     this.current(criterion);
     if (quiet) return;
     criterion.focus({ preventScroll: true });
-    criterion.scrollIntoView({ block: "nearest" });
+    bring(criterion);
   }
 
+  nameOf(criterion) { return criterion?.querySelector(".criterion-name")?.textContent ?? ""; }
+
   step(by) {
-    const next = this.criteria[this.criteria.indexOf(this.at) + by];
-    if (next) this.go(next);
+    const next = stopAfter(this.root, this.criteria, this.at, by);
+    if (next?.matches("fieldset")) this.go(next);
+    else if (next) next.focus();
     else if (by > 0) this.root.querySelector("#submit")?.focus();
   }
 
   /** An answer by key; where there is nothing to say beside it, on to the next criterion. */
   answer(key) {
     if (this.closed || !this.at) return;
+    if (isBelow()) { this.hint("This key answers a criterion: go to one first, with ↑ or a click."); return; }
     const inputs = [...this.at.querySelectorAll(`input[name="answers.${this.at.dataset.criterion}"]`)];
     const both = Date.now() - (this.digitAt ?? 0) < SECOND_DIGIT ? this.digits + key : key;
     const found = inputs.find((one) => one.dataset.key === both) ?? inputs.find((one) => one.dataset.key === key);
     const longer = inputs.some((one) => one.dataset.key.length > 1 && one.dataset.key.startsWith(key));
     [this.digits, this.digitAt] = longer ? [key, Date.now()] : ["", 0];
-    if (!found) return;
+    if (!found) {
+      this.hint(`${key} is no answer to ${this.nameOf(this.at)}: ${inputs.map((one) => one.dataset.key).join(", ")}`);
+      return;
+    }
     this.set(found, true);
     announce(`${found.value}.`);
     if ("goesOn" in this.at.dataset && !longer) this.step(1);
@@ -265,7 +279,7 @@ class RatePage {
     const selection = document.getSelection();
     const inside = selection && !selection.isCollapsed && selection.anchorNode && this.pane.contains(selection.anchorNode);
     bar.hidden = !inside;
-    if (inside) bar.querySelector("#picked-to").textContent = this.at?.querySelector(".criterion-name")?.textContent ?? "";
+    if (inside) bar.querySelector("#picked-to").textContent = this.nameOf(this.at);
   }
 
   evidence() {
@@ -302,7 +316,7 @@ class RatePage {
     this.held = selectedQuotes(this.pane);
     flags.scrollIntoView({ block: "nearest" });
     flags.querySelector("input[type=checkbox]").focus();
-    if (this.held.length) announce("Choose the flag that these words carry.");
+    if (this.held.length) this.hint("Choose the flag that these words carry: ↑ ↓, then the space bar.");
   }
 
   // -- asking
@@ -343,7 +357,7 @@ class RatePage {
   taken(body) {
     const sitting = this.form.elements["sitting.id"].value;
     if (this.mode === "correct") {
-      show(`/s/${this.study}/past`);
+      show(`/s/${this.study}/past?corrected=${this.task}`);
       return;
     }
     oneMore(this, sitting);
@@ -355,9 +369,11 @@ class RatePage {
     const told = {};
     for (const one of faults) (told[one.field] ??= []).push(one.sentence || one.message);
     this.wrong(told);
-    const count = faults.length === 1 ? "one thing is" : `${faults.length} things are`;
+    const count = faults.length === 1 ? "one thing" : `${faults.length} things`;
     const general = told[""] ? ` ${told[""].join(" ")}` : "";
-    this.notice(`Not handed in yet: ${count} to mend.${general}`, "bad");
+    const text = `Not handed in yet: ${count} to put right.${general}`;
+    this.notice(text, "bad");
+    this.hint(text);
     const first = this.root.querySelector(".wrong[id^=wrong-]:not(:empty)");
     if (!first) return;
     for (let one = first.closest("details"); one; one = one.parentElement.closest("details")) one.open = true;
@@ -419,6 +435,14 @@ class RatePage {
   }
 
   // -- telling
+
+  /** A word beside what is saved, in sight wherever one is; the next change takes it away. */
+  hint(text) {
+    const place = this.root.querySelector("#answered");
+    if (place) place.textContent = text;
+    place?.classList.add("hinted");
+    announce(text);
+  }
 
   told(name, detail, kept) { sayState(this.root, name, detail, kept, announce); }
 

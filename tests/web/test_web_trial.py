@@ -1,0 +1,86 @@
+"""What people who tried the pages ran into: plans kept unseen, cases out of reach, odd words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from tests.study.study_kit import RESPONSES, as_, response_item
+from tests.web.conftest import Signed
+from tests.web.disagreeing import FREE, ITEM, disagreeing
+from tests.web.lead_kit import alert, path_of, send, send_file, settled, study_of, words
+
+from calibrant.study.handle import Study
+from calibrant.web.form_fields import sentence
+from calibrant.web.refs import item_ref
+from calibrant.web.workspace import Workspace
+
+Enter = Callable[..., Signed]
+PLAN = {"kind": "main", "way": "everyone", "which": "sample", "sample": "9", "repeats": "0"}
+
+
+@pytest.fixture
+def study(workspace: Workspace) -> Study:
+    made = study_of(workspace, RESPONSES, "answers")
+    made.add_items([response_item(at) for at in range(1, 21)])
+    for name in ("ann", "bob"):
+        made.add_member(name, group="adviser")
+    return made
+
+
+def test_a_plan_that_was_changed_is_shown_before_it_is_kept(client: Enter, study: Study) -> None:
+    lena, path = client("lena"), f"/s/{study.number}/rounds/plan"
+    seen = re.search(r'name="seen" value="(\w+)"', send(lena, path, **PLAN, act="preview").text)
+    assert seen is not None
+    changed = PLAN | {"act": "keep", "seen": seen[1], "sample": "3"}
+    again = send(lena, path, **changed)
+    assert "changed the plan" in alert(again) and "3 items, 6 ratings" in words(again)
+    assert study.rounds() == []
+    now = re.search(r'name="seen" value="(\w+)"', again.text)
+    assert now is not None
+    kept = send(lena, path, **(changed | {"seen": now[1], "sample": " 3 "}))
+    assert path_of(kept) == f"/s/{study.number}/rounds/1"
+    assert "0 of 6 ratings" in words(kept)
+
+
+def test_a_settled_case_is_named_and_can_be_looked_at_again(
+    workspace: Workspace, client: Enter
+) -> None:
+    number, ada = disagreeing(workspace.plain).number, client("ada")
+    case = {"criterion": "realism", "value": "2", "source": "new", "reason": "few hours", "at": "0"}
+    after = send(ada, f"/s/{number}/adjudicate/{item_ref(ITEM)}", **case)
+    assert f"Settled: {FREE.criterion('realism').title} of {ITEM} is 2." in words(after)
+    back = re.search(r'href="([^"]+)">Look again', after.text)
+    assert back is not None
+    assert "Decide anew" in ada.get(back[1].replace("&amp;", "&")).text
+
+
+def test_who_decides_a_flag_can_see_the_item(workspace: Workspace, client: Enter) -> None:
+    study = disagreeing(workspace.plain)
+    as_(study, "ann").raise_flag(ITEM, what="review", reason="have a look")
+    listed = client("ada").get(f"/s/{study.number}/flags?what=review")
+    link = re.search(rf'href="(/s/\d+/adjudicate/{item_ref(ITEM)}\?flag=\d+)"', listed.text)
+    assert link is not None
+    assert client("ada").get(link[1]).status_code == 200
+
+
+def test_a_title_above_the_names_of_columns_is_told_in_words(client: Enter, study: Study) -> None:
+    lena, path = client("lena"), f"/s/{study.number}/items"
+    found = send_file(lena, f"{path}/upload", "answers.csv", b"Export,,\nid,question,response\n")
+    told = words(settled(lena, found))
+    assert "answers.csv: column 2 has no name" in told
+    assert "delete what stands above them" in told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("messy.xlsx: no rows", "messy.xlsx: no rows."),
+        ("the round is open.", "The round is open."),
+        ("no.", "No."),
+        ("", "That did not work."),
+    ],
+)
+def test_a_sentence_leaves_the_name_of_a_file_alone(said: str, told: str) -> None:
+    assert sentence(said) == told
