@@ -117,7 +117,7 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     from calibrant.accounts.sign_in import Door
     from calibrant.accounts.tokens import Tokens
     from calibrant.store.accounts import SqlAccounts
-    from calibrant.store.grouped import Grouped, for_threads
+    from calibrant.store.grouped import for_threads, writer_of
     from calibrant.store.open import open_store
 
     plain = open_store(place, create=create)
@@ -126,7 +126,7 @@ def open_workspace(place: str, *, create: bool = False) -> Opened:
     except BaseException:
         plain.close()
         raise
-    writer = Grouped(plain)
+    writer = writer_of(plain)
     store = for_threads(writer)
     means = Means(SqlAccounts(store), now, lambda: secrets.token_urlsafe(32))
     door = Door(means, key)

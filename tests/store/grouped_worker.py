@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.store.store_kit import an_entry
 
-from calibrant.store.grouped import Grouped
+from calibrant.store.grouped import writer_of
 from calibrant.store.open import open_store
 
 THREADS = 12
@@ -17,7 +17,7 @@ THREADS = 12
 
 def work(place: str, study: int, name: str, folder: Path) -> None:
     """Tell in a file what is acknowledged, each line written at once."""
-    store = Grouped(open_store(place, patience=50))
+    store = writer_of(open_store(place, patience=50))
     told = os.open(folder / f"{name}.ok", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
 
     def go_on(thread: int) -> None:

@@ -101,6 +101,13 @@ def a_draft(item: str = "i1", rater: str = "ann", **changes: Any) -> Draft:
     return Draft(key=a_key(item, rater), **values | changes)
 
 
+def put_draft(tx: Writing, study: int, draft: Draft, token: str = "tab") -> None:
+    """Keep a draft, and give its assignment back."""
+    held = {"now": draft.saved_at, "until": at(33)}
+    assert tx.keep_draft(study, draft, token=token, **held), draft.key
+    tx.release(study, draft.key, token)
+
+
 def an_entry(kind: str = "flag", **changes: Any) -> Entry:
     return Entry(kind=kind, **{"actor": "ann", "at": at(4)} | changes)
 

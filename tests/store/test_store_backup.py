@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Table
-from tests.store.store_kit import a_draft, a_key, a_rating, a_study, an_entry, an_item, begin
+from tests.store.store_kit import (
+    a_draft,
+    a_key,
+    a_rating,
+    a_study,
+    an_entry,
+    an_item,
+    begin,
+    put_draft,
+)
 
 from calibrant.core.errors import StoreError
 from calibrant.ports.store import Writing
@@ -35,7 +44,7 @@ def fill(writing: Writing) -> int:
     writing.add_ratings(study, [a_rating("i3", revision=2, words=None)])
     writing.set_assignment_state(study, [a_key(f"i{n}") for n in range(1, 40)], "done")
     writing.log(study, [an_entry(item="i1", words={"quote": "é \U0001f600 \\N \t"}), an_entry()])
-    writing.save_draft(study, a_draft("i45"))
+    put_draft(writing, study, a_draft("i45"))
     writing.redact_item(study, "i2")
     return study
 

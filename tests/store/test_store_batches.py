@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.store.store_kit import a_draft, a_key, a_rating, begin
+from tests.store.store_kit import a_draft, a_key, a_rating, begin, put_draft
 
 from calibrant.ports.store import Store, Writing
 
@@ -41,7 +41,7 @@ def test_drafts_of_a_rater_are_listed_and_forgotten_together(store: Store) -> No
 
     def save(tx: Writing) -> None:
         for one in saved:
-            tx.save_draft(study, one)
+            put_draft(tx, study, one)
 
     store.write(save)
     assert store.read(lambda tx: tx.drafts(study, "ann")) == saved[:2]

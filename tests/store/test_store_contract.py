@@ -21,6 +21,7 @@ from tests.store.store_kit import (
     assignments,
     at,
     begin,
+    put_draft,
 )
 
 from calibrant.core.errors import Doubled, StoreError, VersionError
@@ -198,9 +199,9 @@ def test_marking_assignments_ends_leases_and_raises_versions(store: Store, study
 
 
 def test_drafts_take_the_place_of_drafts(store: Store, study: int) -> None:
-    store.write(lambda w: w.save_draft(study, a_draft()))
+    store.write(lambda w: put_draft(w, study, a_draft()))
     later = a_draft(body={"note": "x \ud800 \0 é"}, version=2)
-    store.write(lambda w: w.save_draft(study, later))
+    store.write(lambda w: put_draft(w, study, later))
     assert store.read(lambda r: r.draft(study, a_key())) == later
     one = store.read(lambda r: r.assignment(study, a_key()))
     assert one is not None
@@ -208,8 +209,9 @@ def test_drafts_take_the_place_of_drafts(store: Store, study: int) -> None:
     store.write(lambda w: w.drop_draft(study, a_key()))
     store.write(lambda w: w.drop_draft(study, a_key()))
     assert store.read(lambda r: r.draft(study, a_key())) is None
-    with pytest.raises(StoreError, match=r"no assignment \(round 1, item none"):
-        store.write(lambda w: w.save_draft(study, a_draft("none")))
+    assert not store.write(
+        lambda w: w.keep_draft(study, a_draft("none"), token="tab", now=at(3), until=at(33))
+    )
 
 
 def test_the_last_revision_counts_and_all_of_them_stay(store: Store, study: int) -> None:
@@ -414,7 +416,7 @@ def test_any_text_comes_back_as_it_was(store: Store, text: str) -> None:
     store.write(lambda w: w.add_round(study, a_round(plan={text: text}, phase=text)))
     key = Key(round=1, item=text, rater=text)
     store.write(lambda w: w.add_assignments(study, [Assignment(key=key, position=1)]))
-    store.write(lambda w: w.save_draft(study, a_draft(text, text, body={text: [text]})))
+    store.write(lambda w: put_draft(w, study, a_draft(text, text, body={text: [text]})))
     rating = a_rating(key=key, answers={text: text}, facts={text: text}, words={text: text})
     store.write(lambda w: w.add_ratings(study, [replace(rating, request=text)]))
     entry = an_entry(text, item=text, criterion=text, body={text: text}, words={text: text})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import DBAPIError
-from tests.store.store_kit import a_draft, a_key, a_rating, an_entry, an_item, begin
+from tests.store.store_kit import a_draft, a_key, a_rating, an_entry, an_item, begin, put_draft
 
 from calibrant.core.errors import StoreError
 from calibrant.store.open import open_store
@@ -90,8 +90,8 @@ def test_plain_sql_changes_nothing_that_is_kept(store: SqlStore, full: int) -> N
 def test_redaction_empties_every_word_of_an_item_and_nothing_else(
     store: SqlStore, full: int
 ) -> None:
-    store.write(lambda w: w.save_draft(full, a_draft("i1")))
-    store.write(lambda w: w.save_draft(full, a_draft("i2")))
+    store.write(lambda w: put_draft(w, full, a_draft("i1")))
+    store.write(lambda w: put_draft(w, full, a_draft("i2")))
     store.write(lambda w: w.redact_item(full, "i1"))
     store.write(lambda w: w.redact_item(full, "i1"))
     assert store.read(lambda r: list(r.items(full)))[:2] == [

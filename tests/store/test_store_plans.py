@@ -18,6 +18,7 @@ from tests.store.store_kit import (
     an_entry,
     at,
     begin,
+    put_draft,
 )
 
 from calibrant.core.errors import StoreError
@@ -42,7 +43,7 @@ def a_batch(tx: Writing, study: int) -> None:
     """Whatever handing in asks of the store."""
     tx.lease(study, rater="ann", token="t", now=at(1), until=at(31), limit=25)
     tx.lease(study, rater="ann", token="t", now=at(1), until=at(31), key=a_key("i900"))
-    tx.save_draft(study, a_draft("i900"))
+    put_draft(tx, study, a_draft("i900"), "t")
     tx.member(study, "ann")
     tx.hold_assignments(study, BATCH)
     list(tx.items(study, {key.item for key in BATCH}))

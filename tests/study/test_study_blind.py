@@ -192,6 +192,10 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "no_consensus": lambda s: s.no_consensus(ITEM, "first", participants=["lena"], reason="no"),
     "open_round": lambda s: s.open_round(1),
     "phases": lambda s: s.phases(),
+    "following": lambda s: [
+        s.following(Key(round=1, item="i-1", rater=s.actor)),
+        s.following(BOBS),
+    ],
     "place": lambda s: [
         s.place(Key(round=1, item="i-1", rater=s.actor), token="t"),
         s.place(BOBS, token="t"),

@@ -238,9 +238,6 @@ class Writing(Reading, Protocol):
     ) -> int:
         """Mark assignments, ending their leases and raising their versions; how many."""
 
-    def save_draft(self, study: int, draft: Draft) -> None:
-        """Keep a draft in the place of the one before, and its version as the assignment's."""
-
     def keep_draft(self, study: int, draft: Draft, *, token: str, now: str, until: str) -> bool:
         """Lease an assignment and save its next draft at one stroke.
 

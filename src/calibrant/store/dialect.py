@@ -80,6 +80,8 @@ class Dialect(Protocol):
     name: str
     goes_on: bool
     """Whether a transaction can go on after a statement that was refused."""
+    nests_writing: bool
+    """Whether a statement that writes can hold another that does."""
 
     def engine(self) -> Engine:
         """Connections to it, not opened yet."""
@@ -127,6 +129,7 @@ class Sqlite:
 
     name = "sqlite"
     goes_on = True
+    nests_writing = False
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -233,6 +236,7 @@ class Postgres:
 
     name = "postgresql"
     goes_on = False
+    nests_writing = True
 
     def __init__(self, url: URL) -> None:
         self.url = url.set(drivername="postgresql+psycopg")
@@ -276,9 +280,12 @@ class Postgres:
         raw: Any = connection.connection.driver_connection
         while part := list(islice(rows, PART)):
             try:
-                with raw.cursor() as cursor, cursor.copy(_copy(table)) as copy:
-                    for row in part:
-                        copy.write_row(row)
+                if len(part) == 1:  # to begin a COPY takes longer than one row
+                    raw.execute(_insert(table, "%s"), part[0])
+                else:
+                    with raw.cursor() as cursor, cursor.copy(_copy(table)) as copy:
+                        for row in part:
+                            copy.write_row(row)
             except Exception as error:
                 if is_doubled(error) or is_refused_row(error):
                     raise refusal(error, table, _copied(error, part)) from error
@@ -365,9 +372,9 @@ def refusal(error: BaseException, table: Table, row: Row) -> StoreError:
 
 
 @cache
-def _insert(table: Table) -> str:
+def _insert(table: Table, sign: str = "?") -> str:
     columns = names(table)
-    signs = ", ".join("?" * len(columns))
+    signs = ", ".join([sign] * len(columns))
     return f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({signs})"  # noqa: S608
 
 

@@ -1,15 +1,17 @@
 """One writer with group commit: a store that many threads write to at once.
 
-Whatever waits when the writer is free becomes one transaction, each piece of work in a savepoint
-of its own, and one commit makes all of it durable. Nobody is told of success before that. Waiting
-for more work is no part of it: the pieces gather while the commit before is on its way.
+Whatever waits when the writer is free becomes one transaction, and one commit makes all of it
+durable. Nobody is told of success before that. Waiting for more work is no part of it: the pieces
+gather while the commit before is on its way. At first nothing is kept to come back to, as mostly
+nothing fails; where something does, all of it is done again with savepoints.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -27,6 +29,13 @@ from calibrant.store.writing import SqlWriting
 T = TypeVar("T")
 MOST = 64
 """Pieces of work in one transaction."""
+SIDE_BY_SIDE = 3
+"""Writers to a server: while one waits for an answer, another works. More would be in the way."""
+
+
+def writer_of(store: SqlStore) -> Grouped:
+    """Who writes what many hand over: one to a file, which has room for one, a few to a server."""
+    return Grouped(store, writers=1 if isinstance(store.dialect, Sqlite) else SIDE_BY_SIDE)
 
 
 def for_threads(writer: Grouped) -> SqlStore | Grouped:
@@ -40,6 +49,10 @@ def for_threads(writer: Grouped) -> SqlStore | Grouped:
 
 class _Alone(BaseException):
     """A piece asks to be the only writer of its study, so it gets a transaction of its own."""
+
+
+class _Failed(BaseException):
+    """A piece did not come through, and what it wrote cannot be told from what others did."""
 
 
 @dataclass(slots=True, eq=False)
@@ -61,10 +74,16 @@ class _Told:
 class _Beside(SqlWriting):
     """Writing beside others in one transaction, which holds what each of them has locked."""
 
-    def __init__(self, connection: Connection, dialect: Dialect, held: set[int]) -> None:
-        """``held`` are studies that the transaction shares already."""
+    def __init__(
+        self, connection: Connection, dialect: Dialect, held: set[int], *, hopeful: bool
+    ) -> None:
+        """``held`` are studies that the transaction shares already.
+
+        ``hopeful``: there are no savepoints, so nothing may fail.
+        """
         super().__init__(connection, dialect)
         self._held = held
+        self._hopeful = hopeful
         self._known: dict[tuple[int, str], Member | None] = {}
 
     def hold_study(self, study: int, *, alone: bool) -> None:
@@ -74,6 +93,25 @@ class _Beside(SqlWriting):
         if study not in self._held:
             super().hold_study(study, alone=False)
             self._held.add(study)
+
+    def apart(self, work: Callable[[Any], T]) -> T:
+        """Run work so that it leaves nothing where it raises, and the transaction goes on."""
+        if not self._hopeful:
+            return super().apart(work)
+        result = work(self)
+        self.end()
+        return result
+
+    @contextmanager
+    def _whole(self, *, single: bool = False) -> Iterator[None]:
+        if not self._hopeful:
+            with super()._whole(single=single):
+                yield
+            return
+        try:
+            yield
+        except BaseException as error:
+            raise _Failed from error
 
     def member(self, study: int, name: str) -> Member | None:
         """Somebody, gone or not; looked up once for a piece, which asks at every door."""
@@ -94,13 +132,18 @@ class _Beside(SqlWriting):
 class Grouped:
     """A store around a store; threads share it, and it ends with ``close``."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: SqlStore, *, writers: int = 1) -> None:
+        """``writers``: more than one, and pieces that wait together may pass each other."""
         self.store = store
         self._queue: SimpleQueue[_Piece | None] = SimpleQueue()
         self._gate = threading.Lock()
         self._closed = False
-        self._writer = threading.Thread(target=self._go_on, name="calibrant-writer", daemon=True)
-        self._writer.start()
+        self._writers = [
+            threading.Thread(target=self._go_on, name=f"calibrant-writer-{at}", daemon=True)
+            for at in range(writers)
+        ]
+        for one in self._writers:
+            one.start()
 
     @property
     def place(self) -> str:
@@ -146,9 +189,11 @@ class Grouped:
         with self._gate:
             if not self._closed:
                 self._closed = True
-                self._queue.put(None)
-        if threading.current_thread() is not self._writer:
-            self._writer.join()
+                for _ in self._writers:
+                    self._queue.put(None)
+        if threading.current_thread() not in self._writers:
+            for one in self._writers:
+                one.join()
             self.store.close()
 
     def _hand_over(self, work: Callable[[Any], Any]) -> Future[Any]:
@@ -201,7 +246,14 @@ class Grouped:
                 self._by_itself(rest.pop(0))
 
     def _together(self, pieces: Sequence[_Piece]) -> int | None:
-        """Commit pieces up to the one that must be alone; how many, or None where none can be.
+        """Commit pieces up to the one that must be alone; how many, or None where none can be."""
+        try:
+            return self._committed(pieces, hopeful=True)
+        except _Failed:
+            return self._committed(pieces, hopeful=False)
+
+    def _committed(self, pieces: Sequence[_Piece], *, hopeful: bool) -> int | None:
+        """Run pieces in one transaction, and tell what they came to.
 
         Trouble that passes is waited out with all of them; where it lasts, all are told. After
         any other trouble nothing is kept: it may be one piece's fault, so each is tried alone.
@@ -215,11 +267,15 @@ class Grouped:
             writings.clear()
             held.clear()
             for piece in pieces:
-                writing = _Beside(connection, self.dialect, held)
+                writing = _Beside(connection, self.dialect, held, hopeful=hopeful)
                 try:
                     told.append(self._tried(piece, writing, held))
                 except _Alone:
+                    if hopeful:
+                        raise _Failed from None
                     return
+                if hopeful and told[-1].error is not None:
+                    raise _Failed
                 writings.append(writing)
 
         try:
@@ -244,7 +300,7 @@ class Grouped:
         """
         try:
             return _Told(writing.apart(piece.work))
-        except _Alone:
+        except (_Alone, _Failed):
             raise
         except self.store.errors:
             raise

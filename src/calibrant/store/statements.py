@@ -9,6 +9,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Delete,
+    Insert,
     Integer,
     Select,
     Text,
@@ -31,13 +32,6 @@ from calibrant.store.lookups import KEY, at
 
 
 @cache
-def raising() -> Update:
-    """An assignment gets the version of its draft."""
-    table = schema.assignment
-    return update(table).where(at(table)).values(version=bindparam("_version"))
-
-
-@cache
 def keeping() -> TextClause:
     """Both databases have the same words for a row that takes the place of another."""
     names = schema.names(schema.draft)
@@ -47,6 +41,19 @@ def keeping() -> TextClause:
         f"VALUES ({', '.join(f':{name}' for name in names)}) "
         f"ON CONFLICT ({', '.join(KEY)}) DO UPDATE SET {rest}"
     )
+
+
+@cache
+def going_on_keeping() -> Insert:
+    """Both at one stroke, where a statement can hold another that writes."""
+    from sqlalchemy.dialects.postgresql import insert
+
+    table = schema.draft
+    taken = going_on().returning(schema.assignment.c.study).cte("taken")
+    values = [bindparam(column.name, type_=column.type) for column in table.columns]
+    put = insert(table).from_select(schema.names(table), select(*values).select_from(taken))
+    rest = {name: put.excluded[name] for name in schema.names(table) if name not in KEY}
+    return put.on_conflict_do_update(index_elements=KEY, set_=rest)
 
 
 @cache

@@ -239,28 +239,19 @@ class SqlWriting(SqlReading):
                 for some in self._together(study, keys)
             )
 
-    def save_draft(self, study: int, draft: Draft) -> None:
-        """Keep a draft in the place of the one before, and its version as the assignment's."""
-        row = rows.without_nul(rows.draft_row(study, draft))
-        this = bound(study, draft.key) | {"_version": draft.version}
-        if not changed(self._connection, statements.raising(), this):
-            raise StoreError(f"there is no {rows.described('assignment', row)}")
-        self._put_draft(row)
-
     def keep_draft(self, study: int, draft: Draft, *, token: str, now: str, until: str) -> bool:
         """Lease an assignment and save its next draft; False where it is not as it should be."""
         row = rows.without_nul(rows.draft_row(study, draft))
         this = bound(study, draft.key) | {"_version": draft.version, "now": now, "until": until}
         this |= {"token": rows.named(token, "lease")}
-        if not changed(self._connection, statements.going_on(), this):
-            return False
-        self._put_draft(row)
-        return True
-
-    def _put_draft(self, row: rows.Row) -> None:
+        kept = dict(zip(schema.names(schema.draft), row, strict=True))
         with self._whole(single=True), self._telling(schema.draft, row):
-            kept = dict(zip(schema.names(schema.draft), row, strict=True))
+            if self._dialect.nests_writing:
+                return bool(changed(self._connection, statements.going_on_keeping(), this | kept))
+            if not changed(self._connection, statements.going_on(), this):
+                return False
             changed(self._connection, statements.keeping(), kept)
+        return True
 
     def drop_draft(self, study: int, key: Key) -> None:
         """Forget a draft."""
@@ -268,6 +259,9 @@ class SqlWriting(SqlReading):
 
     def drop_drafts(self, study: int, keys: Collection[Key]) -> None:
         """Forget several."""
+        if len(keys) == 1:
+            self.drop_draft(study, *keys)
+            return
         raters = sorted({key.rater for key in keys})
         gone = set(keys)
         saved = [one.key for rater in raters for one in self.drafts(study, rater)]

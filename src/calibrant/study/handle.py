@@ -64,6 +64,7 @@ class Study(Session):
     save_draft = claim.save_draft
     duties = claim.duties
     claim = claim.claim
+    following = place.following
     place = place.place
     submit = collect.submit
     submit_many = collect.submit_many

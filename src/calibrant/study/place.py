@@ -56,6 +56,22 @@ def place(session: Session, key: Key, *, token: str) -> Place | None:
     return session.store.read(work)
 
 
+@verb("reviewer", shows="own")
+def following(session: Session, key: Key) -> Key | None:
+    """Where one goes on after one's own assignment: the next that is open, or else the first."""
+
+    def work(tx: Reading) -> Key | None:
+        held = tx.assignment(session.number, key) if key.rater == session.actor else None
+        opened = [one.number for one in tx.rounds(session.number) if one.state == "open"]
+        seek = _Seek(tx, session)
+        same = [key.round] if held is not None and key.round in opened else []
+        later = [number for number in opened if number > key.round]
+        here = seek.after(same, held.position) if held is not None else None
+        return here or seek.after(later) or seek.after(opened)
+
+    return session.store.read(work)
+
+
 @dataclass(frozen=True, slots=True)
 class _Seek:
     """Looks for the actor's open assignments in rounds, one after the other."""

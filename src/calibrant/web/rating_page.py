@@ -99,8 +99,7 @@ def address(study: Study, key: Key | None) -> str:
 
 def next_address(study: Study, key: Key) -> str:
     """Where one goes on after an item: the next one that is open, or else the first."""
-    place = study.place(key, token=HOLDER)
-    return "" if place is None else address(study, place.after or place.first)
+    return address(study, study.following(key))
 
 
 # -- sittings and times
