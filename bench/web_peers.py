@@ -21,9 +21,13 @@ from bench.areas.study import conversations
 from bench.harness import HERE, BenchError, Context, peer_env, run_process
 from bench.judges import NOWHERE
 from bench.web_servers import Load, Person, Served, free_port, serving
+from bench.web_studies import RUBRIC
+from calibrant.formats.rubric_file import load_rubric
 
 LABEL_STUDIO = ("label-studio==1.23.2",)
 POTATO = ("potato-annotation==2.12.1",)
+QUESTIONS = load_rubric(RUBRIC).criterion_ids
+"""Everybody is asked the same on all sides."""
 ITEMS = 100
 """That peers' people annotate, round and round."""
 AGAIN = 200
@@ -62,15 +66,16 @@ def label_studio(ctx: Context, people: int, place: str) -> Iterator[Visited]:
     target = folder / "made.json"
     script = HERE / "peers" / "web_label_studio.py"
     run_process(
-        [python, "-I", script, str(people), str(ITEMS), target],
+        [python, "-I", script, str(people), str(ITEMS), ",".join(QUESTIONS), target],
         told=told,
         most_seconds=PREPARING,
     )
     made = json.loads(target.read_text(encoding="utf-8"))
     body = {
         "result": [
-            {"from_name": "kept", "to_name": "text", "type": "choices",
-             "value": {"choices": ["YES"]}},
+            {"from_name": one, "to_name": "text", "type": "choices",
+             "value": {"choices": ["YES"]}}
+            for one in QUESTIONS
         ],
         "lead_time": 12.5,
     }  # fmt: skip
@@ -125,10 +130,11 @@ CONFIG: dict[str, Any] = {
     "annotation_schemes": [
         {
             "annotation_type": "radio",
-            "name": "kept",
-            "description": "Is the rule kept?",
+            "name": one,
+            "description": f"Is the rule {one} kept?",
             "labels": ["YES", "NO"],
         }
+        for one in QUESTIONS
     ],
     "site_dir": "default",
     "secret_key": "of a benchmark",
@@ -145,7 +151,8 @@ def potato(ctx: Context, people: int) -> Iterator[Visited]:
     ids = [one.id for one in islice(conversations(ITEMS), ITEMS)]
     lines = (json.dumps({"id": one, "text": f"{one}: my week was long."}) for one in ids)
     (folder / "items.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    body = {"instance_id": "@PLACE@", "annotations": {"kept:YES": "on"}, "span_annotations": []}
+    chosen = {f"{one}:YES": "on" for one in QUESTIONS}
+    body = {"instance_id": "@PLACE@", "annotations": chosen, "span_annotations": []}
     turn = [{"method": "POST", "path": "/updateinstance", "body": json.dumps(body)}]
     port = free_port()
     command: list[str | Path] = [

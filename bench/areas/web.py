@@ -297,8 +297,8 @@ def peers(ctx: Context) -> Report:
         rows,
         checks,
         notes=[
-            "a peer's annotation is one choice, stored as its own page does it; ours are drafts "
-            "with up to 15 answers and ratings; the peer on files stands beside ours on SQLite",
+            "a peer's annotation answers the 15 questions of ours, stored as its own page does "
+            "it; ours are drafts with up to 15 answers and a note, and ratings",
             *notes,
         ],
         headings=("ours", "theirs", "ratio"),

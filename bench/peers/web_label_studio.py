@@ -1,7 +1,8 @@
-"""Prepares a database of Label Studio: ``web_label_studio.py PEOPLE TASKS OUT.json``.
+"""Prepares a database of Label Studio: ``web_label_studio.py PEOPLE TASKS QUESTIONS OUT.json``.
 
-Which database it is, the environment tells, as it tells the server. A project with one question,
-members of its organisation with a token each, and tasks; OUT holds the tokens and the tasks.
+Which database it is, the environment tells, as it tells the server. A project with questions of
+these names (with commas between them), members of its organisation with a token each, and tasks;
+OUT holds the tokens and the tasks.
 """
 
 from __future__ import annotations
@@ -13,13 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-QUESTION = (
-    '<View><Text name="text" value="$text"/>'
-    '<Choices name="kept" toName="text"><Choice value="YES"/><Choice value="NO"/></Choices></View>'
-)
+QUESTION = '<Choices name="{}" toName="text"><Choice value="YES"/><Choice value="NO"/></Choices>'
 
 
-def main(people: str, tasks: str, target: str) -> None:
+def main(people: str, tasks: str, questions: str, target: str) -> None:
     """Make everything, and tell of it."""
     folder = Path(import_module("label_studio").__file__ or "").parent
     sys.path.insert(0, str(folder))
@@ -34,9 +32,10 @@ def main(people: str, tasks: str, target: str) -> None:
     for one in users:
         one.active_organization = organization
         one.save()
+    asked = "".join(QUESTION.format(one) for one in questions.split(","))
     project = import_module("projects.models").Project.objects.create(
         title="bench",
-        label_config=QUESTION,
+        label_config=f'<View><Text name="text" value="$text"/>{asked}</View>',
         created_by=users[0],
         organization=organization,
         maximum_annotations=1_000,

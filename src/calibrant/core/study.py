@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from calibrant.core.rating import RaterKind
@@ -35,6 +36,7 @@ def time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime(TIME_FORM)
 
 
+@lru_cache(maxsize=4096)  # the same few are asked for with every request
 def time_of(text: str) -> datetime:
     """The moment a record keeps."""
     return datetime.strptime(text, TIME_FORM).replace(tzinfo=UTC)

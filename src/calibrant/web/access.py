@@ -24,6 +24,7 @@ from calibrant.core.study import Member as Joined
 from calibrant.core.study import Role
 from calibrant.ports.store import Store
 from calibrant.study.handle import Study
+from calibrant.web.quick_route import QuickRoute
 from calibrant.web.security import SAFE, UPLOADS
 from calibrant.web.workspace import Visitor, Workspace
 
@@ -220,6 +221,7 @@ class Routes:
         if is_api and self.tags:
             named.setdefault("tags", self.tags)
         quick = named.pop("quick", False)
+        named |= {"route_class_override": QuickRoute} if quick else {}
 
         def register(work: F) -> F:
             guarded = _guarded(work, access, method, is_api, quick=quick)

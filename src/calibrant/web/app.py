@@ -21,7 +21,7 @@ from calibrant.core.errors import CalibrantError, RecordError, Refused, Stale, S
 from calibrant.web import api, pages
 from calibrant.web.access import SignInNeeded, sign_in_address, visitor_of
 from calibrant.web.render import page, static_mark
-from calibrant.web.security import Gatekeeper, guard
+from calibrant.web.security import Gatekeeper, carried
 from calibrant.web.workspace import Workspace
 
 BUSIEST = "calibrant.web.api.rating"
@@ -152,7 +152,8 @@ async def _surprise(request: Request, error: Exception) -> Response:
     sentence = "Something went wrong here, and it was written down. What was saved is kept."
     response = _told(request, 500, sentence)
     # this one does not pass the gate on its way out
-    guard(response.headers, secure=request.app.state.workspace.secure)
+    for name, value in carried(secure=request.app.state.workspace.secure):
+        response.headers.setdefault(name.decode(), value.decode())
     return response
 
 

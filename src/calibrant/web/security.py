@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -59,6 +59,7 @@ class Gatekeeper:
         ``knows`` tells whether whoever sends a request has come in.
         """
         self.app, self.hosts, self.secure, self.knows = app, frozenset(hosts), secure, knows
+        self.carried = carried(secure=secure)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass it on, or answer with what is wrong."""
@@ -103,19 +104,20 @@ class Gatekeeper:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                guard(MutableHeaders(scope=message), secure=self.secure)
+                given = message["headers"]
+                names = {name for name, _ in given}
+                message["headers"] = [*given, *(one for one in self.carried if one[0] not in names)]
             await send(message)
 
         return sending
 
 
-def guard(headers: MutableHeaders, *, secure: bool) -> None:
-    """Add to the headers of a response what every response carries."""
-    for name, value in HEADERS.items():
-        headers.setdefault(name, value)
-    headers.setdefault("cache-control", "no-store")
+def carried(*, secure: bool) -> list[tuple[bytes, bytes]]:
+    """The headers that every response carries, unless it says otherwise itself."""
+    found = HEADERS | {"cache-control": "no-store"}
     if secure:
-        headers.setdefault("strict-transport-security", "max-age=31536000")
+        found |= {"strict-transport-security": "max-age=31536000"}
+    return [(name.encode(), value.encode()) for name, value in found.items()]
 
 
 def _is_long(headers: Headers) -> bool:

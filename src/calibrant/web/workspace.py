@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal, TypeVar
 
 from calibrant.accounts.links import Links
@@ -21,6 +22,11 @@ from calibrant.study.handle import Study
 from calibrant.web.entries import Entries
 
 T = TypeVar("T")
+
+
+@cache
+def _cookie_of(shown: str) -> str:
+    return f"calibrant_{hashlib.sha256(shown.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,7 @@ class Workspace:
     @property
     def cookie(self) -> str:
         """Its own name on this machine, so that two servers do not sign each other's people out."""
-        mark = hashlib.sha256(self.opened.shown.encode()).hexdigest()[:8]
-        return f"calibrant_{mark}"
+        return _cookie_of(self.opened.shown)
 
     def by_cookie(self, secret: str) -> Visitor | None:
         """Who holds this login, while it lasts."""
