@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -15,9 +15,9 @@ from starlette.responses import Response
 from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import Key, time_of, time_text
-from calibrant.study.claim import Duty, Task
+from calibrant.study.claim import Task
 from calibrant.study.handle import Study
-from calibrant.web.access import Seat
+from calibrant.web.access import Seat, workspace_of
 from calibrant.web.criterion_view import advice_of, asked_of, decided
 from calibrant.web.forms import Difference, Filled
 from calibrant.web.item_view import view_of
@@ -62,7 +62,7 @@ def sheet_page(request: Request, seat: Seat, sheet: Sheet, *, status: int = 200)
     """The page of one item: the item on one side, the form on the other."""
     study, rubric = seat.study, sheet.rubric
     place = study.place(sheet.key, token=HOLDER)
-    duty = duty_of(study.duties(), sheet.key.round)
+    duty = workspace_of(request).tallies.duty(study, sheet.key.round)
     return page(
         request,
         "rate.html",
@@ -85,11 +85,6 @@ def sheet_page(request: Request, seat: Seat, sheet: Sheet, *, status: int = 200)
         act=sheet.request or token_hex(16),
         task=task_ref(sheet.key),
     )
-
-
-def duty_of(duties: Iterable[Duty], round: int) -> Duty:
-    """How far the rater is in a round."""
-    return next((one for one in duties if one.round == round), Duty(round, "", 0, 0))
 
 
 def address(study: Study, key: Key | None) -> str:

@@ -20,6 +20,7 @@ from calibrant.ports.store import Reading, Store
 from calibrant.store.within import Within
 from calibrant.study.handle import Study
 from calibrant.web.entries import Entries
+from calibrant.web.tallies import Tallies
 
 T = TypeVar("T")
 
@@ -53,6 +54,7 @@ class Workspace:
     secure: bool = False
     """Whether it is reached by HTTPS."""
     entries: Entries = field(default_factory=Entries)
+    tallies: Tallies = field(default_factory=Tallies)
     records: dict[int, StudyRecord] = field(default_factory=dict)
     """Studies by number; what a study record says never changes."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -14,7 +14,7 @@ from calibrant.core.study import Key, Rating
 from calibrant.study.claim import Task
 from calibrant.study.collect import Submission
 from calibrant.study.handle import Study
-from calibrant.web.access import NOT_FOUND, Routes, Seat, member
+from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.criterion_view import decided
 from calibrant.web.forms import differences, field_of, known_fields, sentence
 from calibrant.web.rating_models import (
@@ -117,7 +117,7 @@ def save(seat: Seat, task: Ref, body: DraftIn) -> Any:
     responses=TAKEN,
     quick=True,
 )
-def hand_in(seat: Seat, task: Ref, body: RatingIn) -> Any:
+def hand_in(request: Request, seat: Seat, task: Ref, body: RatingIn) -> Any:
     """Hand a rating in; complete, or every fault of it at once. Sent twice, it is one rating."""
     study, key = seat.study, read_task(task, seat.visitor.name)
     submission = Submission(
@@ -136,6 +136,7 @@ def hand_in(seat: Seat, task: Ref, body: RatingIn) -> Any:
         return _clash(study, key, body.form, str(error))
     except StudyError as error:
         return _refused(study, key, body.form, error)
+    workspace_of(request).tallies.handed_in(study, key)
     return _rating(rating, next_address(study, key))
 
 

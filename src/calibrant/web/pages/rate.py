@@ -16,7 +16,7 @@ from calibrant.core.study import Key
 from calibrant.study.claim import Task
 from calibrant.study.collect import Submission
 from calibrant.study.handle import Study
-from calibrant.web.access import NOT_FOUND, Routes, Seat, member
+from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.criterion_view import advice_of, asked_of
 from calibrant.web.forms import differences, faults_by_field, form_of
 from calibrant.web.rating_page import (
@@ -130,6 +130,7 @@ def hand_in(request: Request, seat: Seat, task: str, form: FormData) -> Response
         return _again(request, seat, held, filled, form, faults=told)
     except Stale as error:
         return _again(request, seat, held, filled, form, stale=error)
+    workspace_of(request).tallies.handed_in(study, key)
     to = next_address(study, key) or f"{seat.path}/rate"
     sitting = filled.get("sitting", {})
     return redirect(
