@@ -340,3 +340,13 @@ def test_a_rubric_of_several_criteria_asks_which() -> None:
     rubric = calibrant.load_rubric("ai-response")
     with pytest.raises(SourceError, match="which criterion"):
         calibrant.estimate(world().with_columns(pl.lit("4").alias("answer")), rubric=rubric)
+
+
+def test_the_order_of_rows_means_nothing(tmp_path: Path) -> None:
+    frame = world(items=200, labels=40)
+    parts = [frame, frame.sample(fraction=1, shuffle=True, seed=3)]
+    found = []
+    for at, part in enumerate(parts):
+        part.write_csv(path := tmp_path / f"{at}.csv")
+        found.append(told(path, "--level", "nominal", "--next", "5", "--format", "json"))
+    assert found[0] == found[1]

@@ -346,3 +346,54 @@ def test_labels_of_many_different_chances_are_covered() -> None:
         assert found.interval is not None
         held += found.interval[0] <= 0.72 <= found.interval[1]
     assert 0.93 <= held / 300 <= 0.975
+
+
+def test_a_stratum_labelled_to_the_last_item_does_not_pull_the_estimate() -> None:
+    random = np.random.default_rng(5)
+    stratum = np.repeat([0, 1], [60, 340])
+    truth = (random.random(400) < np.where(stratum == 0, 0.9, 0.3)).astype(np.float64)
+    judged = np.where(random.random(400) < 0.1, 1 - truth, truth)
+    known = (stratum == 0) | (random.random(400) < 0.4)
+    labels = np.where(known, truth, np.nan)
+    found = powered(Sample(judged, labels, stratum, bounds=SHARE))
+    rest = powered(Sample(judged[60:], labels[60:], bounds=SHARE))
+    assert found.value is not None and rest.value is not None
+    assert found.value == pytest.approx(0.15 * truth[:60].mean() + 0.85 * rest.value, abs=1e-9)
+
+
+def test_clusters_count_where_probabilities_are_told_as_well() -> None:
+    sample = drawn(1, 200, 200)
+    three = np.arange(400) % 3
+    found = powered(Sample(sample.judged, sample.labels, None, three, np.full(400, 0.5)))
+    assert found.value is None and "labelled clusters: too few" in (found.undefined or "")
+
+
+def test_one_cluster_of_judged_items_has_no_interval() -> None:
+    sample = drawn(1, 0, 200)
+    one = judge_alone(Sample(sample.judged, sample.labels, None, np.zeros(200, np.int64)))
+    assert one.undefined == "fewer than two judged clusters"
+    two = judge_alone(Sample(sample.judged, sample.labels, None, np.arange(200) % 2))
+    assert two.interval is not None and two.how == "t"
+
+
+def test_more_strata_than_clusters_still_have_an_interval() -> None:
+    sample = drawn(2, 300, 300)
+    found = powered(
+        Sample(sample.judged, sample.labels, np.arange(600) % 12, np.arange(600) // 2 % 10)
+    )
+    assert found.interval is not None and np.isfinite(found.interval).all()
+
+
+def test_a_corrected_share_stays_within_its_interval() -> None:
+    for seed in range(200):
+        found = powered(drawn(seed, 20, 60, share=0.97, right=0.7, wrong=0.3))
+        if found.value is not None and found.interval is not None:
+            assert found.interval[0] <= found.value <= found.interval[1]
+
+
+def test_five_lucky_labels_are_no_specificity() -> None:
+    """With their shares shrunken this judge is worse than chance: limits would change sides."""
+    people = np.repeat([1.0, 0.0], [100, 5])
+    judge = np.repeat([1.0, 0.0], [5, 100])
+    found = rogan_gladen(people, judge, np.repeat([1.0, 0.0], [5, 300]))
+    assert found.value is None and "hardly beats chance" in (found.undefined or "")

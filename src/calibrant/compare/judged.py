@@ -127,10 +127,21 @@ def rated_by_both(
         for side in sides:  # each by itself: it knows its own records
             rating_table(side.frames, how, side.name)
         raise
+    _order(table)
     kinds = {one: table.kinds.get(one) for one in table.raters}
     own, theirs = ([*map(_raters_of, parts), None])[:2]
     assert own is not None
     return table, *_sides(kinds, own, theirs, judge, source)
+
+
+def _order(table: RatingTable) -> None:
+    """Raters and items by name: what is drawn must not hang on the order of rows in a file."""
+    raters = np.argsort(np.array(table.raters, np.object_), kind="stable")
+    items = table.units["item"].cast(pl.String).arg_sort().to_numpy()
+    table.raters = tuple(table.raters[at] for at in raters)
+    table.units = table.units[items]
+    for one in table.criteria:
+        one.codes = one.codes[np.ix_(raters, items)]
 
 
 def _raters_of(frames: Sequence[pl.DataFrame]) -> list[str]:
@@ -290,7 +301,7 @@ def _verdicts(judged: Side, labels: Side | None, judge: str | None) -> Judged:
     undecided = int((both["verdict"] == "undecided").sum())
     if undecided:
         excluded.append({"reason": "verdict undecided", "rows": undecided})
-    items = both["item"].unique(maintain_order=True).to_list()
+    items = both["item"].unique().sort().to_list()
     sides = [both.filter(pl.col("rater") == name), both.filter(pl.col("rater").is_in(people))]
     quantities = []
     for column, title in (("passed", "pass rate"), ("score", "score"), ("mean", "mean")):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import inf, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -80,11 +80,16 @@ class Figure:
 def judge_alone(sample: Sample) -> Figure:
     """The mean of what the judge says, as if it were never wrong."""
     f, m = sample.judged, len(sample.judged)
-    if m < 2:
-        return Figure(n_judged=m, undefined="fewer than two judged items")
+    what = "items" if sample.cluster is None else "clusters"
+    groups = m if sample.cluster is None else len(np.unique(sample.cluster))
+    if groups < 2:
+        return Figure(n_judged=m, undefined=f"fewer than two judged {what}")
     value = float(f.mean())
-    se = sqrt(_squares((f - value) / m, sample.cluster) * _corrected(m))
-    return _figure(sample, Figure(value, se, n_judged=m), None)
+    se = sqrt(_squares((f - value) / m, sample.cluster) * _corrected(groups))
+    found = _figure(sample, Figure(value, se, n_judged=m), groups)
+    if sample.cluster is None and sample.bounds == (0.0, 1.0) and _binary(f):
+        return replace(found, interval=wilson(float(f.sum()), m), how="wilson")
+    return found
 
 
 def people_alone(sample: Sample) -> Figure:
@@ -124,11 +129,7 @@ def representative(sample: Sample) -> float | None:
     spread = model.variance(influence)
     if spread <= 0:
         return None
-    gap = sum(
-        share * (np.average(model.f[model.lab][mine], weights=model.w[mine]) - base)
-        for share, mine, base in zip(model.shares, model.in_stratum, model.base_mean, strict=True)
-    )
-    return float(gap / sqrt(spread))
+    return float(model.w @ model.apart) / sqrt(spread)
 
 
 # -- one sum for all designs
@@ -152,7 +153,18 @@ class _Model:
             free[self.lab] = False  # labelled at random: the others are a sample of their own
         self.base = [np.flatnonzero(free & (self.stratum == at)) for at in range(len(self.names))]
         self.base_mean = [float(self.f[one].mean()) if len(one) else 0.0 for one in self.base]
+        self.apart = self._apart()
         self.w = self._weights(np.ones(self.labels, bool))
+
+    def _apart(self) -> Array:
+        """How far the judge's word on each label lies from its mean on the others of the stratum.
+
+        Where a stratum is labelled to the last item there are no others, and the judge, whose word
+        nobody needs there, must not move the estimate.
+        """
+        there = np.array([len(one) > 0 for one in self.base])[self.stratum[self.lab]]
+        middle = np.array(self.base_mean)[self.stratum[self.lab]]
+        return np.where(there, self.f[self.lab] - middle, 0.0)
 
     @property
     def groups(self) -> int:
@@ -160,11 +172,10 @@ class _Model:
 
         Labels of unequal weight are worth fewer of equal weight (Kish).
         """
+        clusters = None if self.sample.cluster is None else self.sample.cluster[self.lab]
         if self.sample.probability is not None and self.labels:
-            return int(round(self.w.sum() ** 2 / (self.w @ self.w), 6))
-        if self.sample.cluster is None:
-            return self.labels
-        return len(np.unique(self.sample.cluster[self.lab]))
+            return int(round(self.w.sum() ** 2 / _squares(self.w, clusters), 6))
+        return self.labels if clusters is None else len(np.unique(clusters))
 
     def why_not(self) -> str | None:
         """Why nothing can be estimated, if nothing can."""
@@ -225,7 +236,7 @@ class _Model:
 
     def influence_of_judge(self, kept: Mask) -> Array:
         """What falls away from the influence of each item by one more of λ, shape (M,)."""
-        return self.centred(self.f[self.lab], kept) - self.base_influence(np.ones(len(self.names)))
+        return self.centred(self.apart, kept) - self.base_influence(np.ones(len(self.names)))
 
     def weight(self, kept: Mask) -> float:
         """λ of least variance, from some of the labels."""
@@ -296,8 +307,7 @@ def _estimated(sample: Sample, tune: Callable[[_Model], Array]) -> Figure:
     if why is not None:
         return replace(counts, undefined=why)
     weights = tune(model)
-    base = np.array(model.base_mean)[model.stratum[model.lab]]
-    residuals = model.y - weights * (model.f[model.lab] - base)
+    residuals = model.y - weights * model.apart
     value = float(model.w @ residuals)
     by_stratum = np.array([
         np.average(weights[mine], weights=model.w[mine]) for mine in model.in_stratum
@@ -317,18 +327,20 @@ def _estimated(sample: Sample, tune: Callable[[_Model], Array]) -> Figure:
 
 
 def _figure(sample: Sample, found: Figure, groups: int | None, strata: int = 1) -> Figure:
-    """A value and its error with an interval."""
+    """A value and its error with an interval; neither goes beyond the bounds."""
     assert found.value is not None and found.se is not None
     student = groups is not None and groups < MANY_LABELS
     quantile = Z95
     if groups is not None and student:
         from scipy.special import stdtrit
 
-        quantile = float(stdtrit(groups - strata, 0.975))
-    low, high = found.value - quantile * found.se, found.value + quantile * found.se
-    if sample.bounds is not None:
-        low, high = max(low, sample.bounds[0]), min(high, sample.bounds[1])
-    return replace(found, interval=(low, high), how="t" if student else "normal")
+        quantile = float(stdtrit(max(1, groups - strata), 0.975))
+    half = quantile * found.se
+    least, most = sample.bounds or (-inf, inf)
+    low, value, high = (
+        min(max(one, least), most) for one in (found.value - half, found.value, found.value + half)
+    )
+    return replace(found, value=value, interval=(low, high), how="t" if student else "normal")
 
 
 def _squares(influence: Array, cluster: NDArray[np.int64] | None) -> float:

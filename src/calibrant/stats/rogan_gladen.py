@@ -8,6 +8,7 @@ shrunken shares.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
 
 import numpy as np
@@ -37,13 +38,27 @@ def rogan_gladen(people: Array, judge: Array, target: Array) -> Figure:
     q1 = float(judge @ people) / right
     q0 = float((1 - judge) @ (1 - people)) / wrong
     beyond = q1 + q0 - 1
-    if beyond <= 2 * sqrt(q1 * (1 - q1) / right + q0 * (1 - q0) / wrong):
+    rates = (q1, right), (q0, wrong)
+    # few labels can all be right by luck: what is left when they are shrunken must suffice, too
+    if _by_chance(rates) or _by_chance([_shrunken(*one) for one in rates]):
         return _none(found, f"the judge hardly beats chance: sensitivity {q1:.2f}, specificity "
                             f"{q0:.2f}")  # fmt: skip
     p = float(target.mean())
     value = min(1.0, max(0.0, (p + q0 - 1) / beyond))
     low, high, se = _limits((p, len(target)), (q0, wrong), (q1, right))
     return Figure(value, se, (low, high), "shifted", None, len(people), len(target))
+
+
+def _by_chance(rates: Iterable[tuple[float, float]]) -> bool:
+    """Whether sensitivity and specificity, each with its labels, are not clearly above 1."""
+    rates = list(rates)
+    error = sqrt(sum(rate * (1 - rate) / labels for rate, labels in rates))
+    return sum(rate for rate, _ in rates) - 1 <= 2 * error
+
+
+def _shrunken(rate: float, labels: float) -> tuple[float, float]:
+    """A rate and its labels as if one more were right, and one more wrong."""
+    return (labels * rate + 1) / (labels + 2), labels + 2
 
 
 def _limits(
@@ -53,8 +68,7 @@ def _limits(
     (p, n), (q0, m0), (q1, m1) = judged, failed, passed
     square = Z95 * Z95
     p, n_more = (n * p + square / 2) / (n + square), n + square
-    q0, m0_more = (m0 * q0 + 1) / (m0 + 2), m0 + 2
-    q1, m1_more = (m1 * q1 + 1) / (m1 + 2), m1 + 2
+    (q0, m0_more), (q1, m1_more) = _shrunken(q0, m0), _shrunken(q1, m1)
     beyond = q0 + q1 - 1
     share = min(1.0, max(0.0, (p + q0 - 1) / beyond))
     of_failed = q0 * (1 - q0) / m0_more
