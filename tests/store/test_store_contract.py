@@ -324,6 +324,8 @@ def test_entries_are_numbered_by_the_store(store: Store, study: int) -> None:
     assert (
         store.read(lambda r: list(r.journal(study, after=1, kinds=["flag", "x"]))) == numbered[1:]
     )
+    assert store.read(lambda r: list(r.journal(study, but=["flag"]))) == numbered[:1]
+    assert store.read(lambda r: list(r.journal(study, after=1, until=2))) == numbered[1:2]
     with pytest.raises(StoreError, match="no study number"):
         store.write(lambda w: w.log(99, entries))
     with pytest.raises(StoreError, match="does not have"):

@@ -176,6 +176,8 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "finals": lambda s: s.finals(),
     "finish_phase": lambda s: s.finish_phase("none"),
     "flags": lambda s: s.flags(),
+    "frozen_report": lambda s: s.frozen_report(1),
+    "frozen_reports": lambda s: s.frozen_reports(),
     "import_ratings": lambda s: s.import_ratings(
         pl.DataFrame({"item": [ITEM], "rater": ["nobody"], "first": ["APPLE"]})
     ),
@@ -184,6 +186,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "journal": lambda s: s.journal(),
     "judges": lambda s: s.judges(),
     "keep_pseudonyms": lambda s: s.keep_pseudonyms("0" * 32),
+    "keep_report": lambda s: s.keep_report(1, "{}", {}),
     "keep_guidelines": lambda s: s.keep_guidelines(reason="clear enough"),
     "leave": lambda s: s.leave("nobody", reason="x"),
     "lessons": lambda s: s.lessons(),

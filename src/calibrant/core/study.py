@@ -195,6 +195,10 @@ class Entry:
     """Quotes and reasons that may repeat what an item says: emptied when it is redacted."""
 
 
+FROZEN, FROZEN_DATA = "report", "report_data"
+"""Kinds of entries: a report was frozen, and what it said, which is long and read only for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How many assignments of a rater in a round are in a state."""

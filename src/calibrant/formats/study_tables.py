@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from calibrant.core.errors import SourceError
-from calibrant.core.study import Entry
+from calibrant.core.study import FROZEN_DATA, Entry
 from calibrant.formats.workbook_write import write_workbook
 from calibrant.formats.writers import write_frames
 from calibrant.study.contents import LONG, Contents, Tables
@@ -136,7 +136,10 @@ def flags_table(contents: Contents) -> pl.DataFrame:
 
 
 def journal_table(contents: Contents) -> pl.DataFrame:
-    """Everything that happened, one line each; what it says as JSON."""
+    """Everything that happened, one line each; what it says as JSON.
+
+    What frozen reports said is left out: no cell holds so much, and a bundle has it.
+    """
     schema = {
         "number": pl.Int64,
         "at": pl.String,
@@ -148,7 +151,7 @@ def journal_table(contents: Contents) -> pl.DataFrame:
         "body": pl.String,
         "words": pl.String,
     }
-    rows = [_entry(one) for one in contents.journal()]
+    rows = [_entry(one) for one in contents.journal() if one.kind != FROZEN_DATA]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

@@ -153,11 +153,16 @@ class Reading(Protocol):
         study: int,
         *,
         kinds: Collection[str] | None = None,
+        but: Collection[str] = (),
         item: str | None = None,
         actor: str | None = None,
         after: int = 0,
+        until: int | None = None,
     ) -> Iterator[Entry]:
-        """Entries in the order of happening."""
+        """Entries in the order of happening, of ``kinds`` or of all ``but`` some.
+
+        They come ``after`` one number, and up to another.
+        """
 
 
 class Writing(Reading, Protocol):

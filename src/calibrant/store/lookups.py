@@ -121,13 +121,24 @@ def by_request() -> Select[Any]:
 
 
 @lru_cache(maxsize=100)
-def entries_after(kinds: tuple[str, ...] | None, *, of_item: bool, by_actor: bool) -> Select[Any]:
-    """The next entries of these kinds after a number."""
+def entries_after(
+    kinds: tuple[str, ...] | None,
+    but: tuple[str, ...] = (),
+    *,
+    of_item: bool,
+    by_actor: bool,
+    ends: bool = False,
+) -> Select[Any]:
+    """The next entries of these kinds, and not of those, after a number and up to another."""
     table = schema.journal
     wanted = select(table).where(table.c.study == bindparam("study"))
     wanted = wanted.where(table.c.number > bindparam("after"))
+    if ends:
+        wanted = wanted.where(table.c.number <= bindparam("until"))
     if kinds is not None:
         wanted = wanted.where(or_(false(), *(table.c.kind == kind for kind in kinds)))
+    for kind in but:
+        wanted = wanted.where(table.c.kind != kind)
     if of_item:
         wanted = wanted.where(table.c.item == bindparam("item"))
     if by_actor:

@@ -281,14 +281,23 @@ class SqlReading:
         study: int,
         *,
         kinds: Collection[str] | None = None,
+        but: Collection[str] = (),
         item: str | None = None,
         actor: str | None = None,
         after: int = 0,
+        until: int | None = None,
     ) -> Iterator[Entry]:
         """Entries in the order of happening."""
         some = None if kinds is None else tuple(sorted({findable(kind) for kind in kinds}))
-        wanted = entries_after(some, of_item=item is not None, by_actor=actor is not None)
-        asked = {"study": study, "item": findable(item or ""), "actor": findable(actor or "")}
+        wanted = entries_after(
+            some,
+            tuple(sorted(but)),
+            of_item=item is not None,
+            by_actor=actor is not None,
+            ends=until is not None,
+        )
+        asked: dict[str, Any] = {"study": study, "until": until}
+        asked |= {"item": findable(item or ""), "actor": findable(actor or "")}
         full = True
         while full:  # most are a few: numbers go on where a cursor would have to be kept
             self._look()

@@ -17,6 +17,7 @@ from calibrant.study import (
     contents,
     discuss,
     flags,
+    frozen,
     intake,
     loads,
     members,
@@ -110,6 +111,9 @@ class Study(Session):
     add_lesson = phases.add_lesson
     lessons = phases.lessons
     phases = phases.phases
+    keep_report = frozen.keep_report
+    frozen_reports = frozen.frozen_reports
+    frozen_report = frozen.frozen_report
     journal = status.journal
     contents = contents.contents
     keep_pseudonyms = pseudonyms.keep_pseudonyms

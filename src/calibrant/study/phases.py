@@ -158,9 +158,14 @@ def start_phase(session: Session, phase: str, *, override: str | None = None) ->
 
 
 @verb("lead", shows="nothing")
-def finish_phase(session: Session, phase: str, *, override: str | None = None) -> None:
-    """End a phase once its conditions hold; ``override`` ends it with a reason."""
+def finish_phase(session: Session, phase: str, *, override: str | None = None) -> int:
+    """End a phase once its conditions hold; ``override`` ends it with a reason.
+
+    The number of this act, by which a report can be kept with it.
+    """
     session.alone(lambda tx: _move(tx, session, phase, "done", override))
+    ends = session.store.read(lambda tx: list(tx.journal(session.number, kinds=("phase",))))
+    return max(one.number for one in ends if one.body["phase"] == phase)
 
 
 def _move(

@@ -15,7 +15,16 @@ from typing import Any
 
 from calibrant.core.errors import StudyError
 from calibrant.core.ids import canonical
-from calibrant.core.study import Assignment, Entry, Key, Member, Rating, Round, StudyRecord
+from calibrant.core.study import (
+    FROZEN_DATA,
+    Assignment,
+    Entry,
+    Key,
+    Member,
+    Rating,
+    Round,
+    StudyRecord,
+)
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.session import Session, verb
 from calibrant.study.sight import MASK_KEY
@@ -33,6 +42,8 @@ _FIXED = frozenset(
     }
 )  # fmt: skip
 """Keys under which words of the program or of the rubric stand, and no names."""
+_LEFT: dict[str, Any] = {"findings": None}
+"""What is left of a frozen report."""
 
 
 @verb("lead", shows="nothing")
@@ -176,7 +187,9 @@ class Pseudonyms:
         )
 
     def entry(self, one: Entry) -> Entry:
-        """A line of the journal; the keys stay behind."""
+        """A line of the journal; the keys stay behind, and what frozen reports said."""
+        if one.kind == FROZEN_DATA:  # full of names, in places that only its maker knows
+            return replace(one, actor=self.name(one.actor), body=_LEFT, words=None)
         body = {"key": None} if one.kind == KIND else self.body(one.body)
         if one.kind == "study":
             body.pop(MASK_KEY, None)

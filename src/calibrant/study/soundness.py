@@ -15,12 +15,14 @@ from pydantic import ValidationError
 
 from calibrant.core.answer import ERROR, NA
 from calibrant.core.errors import Fault
-from calibrant.core.ids import canonical, read_name
+from calibrant.core.ids import canonical, content_hash, read_name
 from calibrant.core.item import KINDS, item_of
 from calibrant.core.rating import RATER_KINDS, FlagState
 from calibrant.core.rubric import Rubric
 from calibrant.core.scale import values_as_text
 from calibrant.core.study import (
+    FROZEN,
+    FROZEN_DATA,
     ROLES,
     ROUND_KINDS,
     Assignment,
@@ -52,6 +54,7 @@ _BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "lesson": {"text": str},
     "phase": {"phase": str, "state": str},
     "pseudonyms": {"key": (str, type(None))},
+    FROZEN: {"of": int, "what": str, "lines": int, "hash": str},
     "rubric": {"hash": str},
     "settled": {"value": str, "how": str, "rubric": str},
     "step": {"step": str},
@@ -93,6 +96,10 @@ class Soundness:
     _allowed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _flags: set[int] = field(default_factory=set)
     _adopted: list[str] = field(default_factory=list)
+    _occasions: set[int] = field(default_factory=set)
+    """Check-ins and phases that are done."""
+    _document: str | None = ""
+    """The hash of the report that was read last; None where it stayed behind."""
     _done: dict[tuple[int, str], _Tally] = field(default_factory=dict)
     _rated: dict[tuple[int, str], _Tally] = field(default_factory=dict)
     """Of each round and rater."""
@@ -323,10 +330,33 @@ class Soundness:
                 self._settled(one)
             case "admitted":
                 self._admitted(one)
-            case "phase" if one.body["state"] not in ("open", "done"):
-                self.fault("is no state of a phase", "body.state")
-            case "check_in" if not all(map(_is_snapshot, one.body["snapshot"])):
-                self.fault("is no snapshot of targets", "body.snapshot")
+            case "phase" | "check_in":
+                self._occasion(one)
+            case _ if one.kind in (FROZEN, FROZEN_DATA):
+                self._frozen(one)
+
+    def _occasion(self, one: Entry) -> None:
+        """A check-in, or a phase that begins or ends."""
+        if one.body.get("state") != "open":
+            self._occasions.add(one.number)
+        if one.kind == "phase" and one.body["state"] not in ("open", "done"):
+            self.fault("is no state of a phase", "body.state")
+        if one.kind == "check_in" and not all(map(_is_snapshot, one.body["snapshot"])):
+            self.fault("is no snapshot of targets", "body.snapshot")
+
+    def _frozen(self, one: Entry) -> None:
+        """A frozen report: of something that happened, and what it said is what comes before it."""
+        if one.kind == FROZEN:
+            if one.body["of"] not in self._occasions:
+                self.fault("is kept with no check-in and no end of a phase", "body.of")
+            if self._document not in (None, one.body["hash"]):
+                self.fault("is not the hash of what was frozen", "body.hash")
+            self._document = ""
+        elif one.item is None:
+            said = one.body.get("findings")
+            self._document = content_hash(said) if isinstance(said, str) else None
+            if said is not None and self._document is None:
+                self.fault("is no text", "body.findings")
 
     def _settled(self, one: Entry) -> None:
         """A settlement: by people, with an answer to a criterion of the version it names."""

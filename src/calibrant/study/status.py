@@ -12,7 +12,7 @@ import polars as pl
 from calibrant.compare.agreement import AgreementReport
 from calibrant.core.errors import StudyError
 from calibrant.core.phases import PhaseView
-from calibrant.core.study import COUNTING, Entry, Member, Round, time_of
+from calibrant.core.study import COUNTING, FROZEN_DATA, Entry, Member, Round, time_of
 from calibrant.ports.store import Reading
 from calibrant.study.agree import compared
 from calibrant.study.discuss import undiscussed
@@ -272,13 +272,14 @@ def journal(session: Session, *, after: int = 0) -> list[Entry]:
     """Everything that happened, in order: who, what, when.
 
     A lead who rates is told nothing of what others did with items whose answers are still hidden.
+    What frozen reports said is left out: ``frozen_report`` reads one.
     """
 
     def work(tx: Reading) -> list[Entry]:
         sight = sight_of(tx, session)
         return [
             _without_snapshot(sight, one)
-            for one in tx.journal(session.number, after=after)
+            for one in tx.journal(session.number, but=(FROZEN_DATA,), after=after)
             if one.item is None or one.actor == session.actor or _tells(sight, one)
         ]
 

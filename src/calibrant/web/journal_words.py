@@ -36,6 +36,7 @@ LABELS = {
     "check_in": "check-in",
     "lesson": "lesson",
     "pseudonyms": "pseudonyms",
+    "report": "frozen report",
 }
 """Kinds of entries as people read them."""
 
@@ -186,6 +187,11 @@ def _phase(entry: Entry) -> str:
     return f"{moved} the phase {_words(entry.body.get('phase'))}"
 
 
+def _frozen(entry: Entry) -> str:
+    phase = f" at the end of the phase {_words(entry.body.get('phase'))}"
+    return f"froze the report{phase if entry.body.get('phase') else ' at a check-in'}"
+
+
 def _corrected(entry: Entry) -> str:
     changed = entry.body.get("changed")
     told = f": {_listed(changed)}" if changed else ""
@@ -223,4 +229,5 @@ _SENTENCES: dict[str, Callable[[Entry], str]] = {
     "check_in": lambda one: f"held a check-in with {_listed(one.body.get('attendees'))}",
     "lesson": lambda one: "wrote down a lesson",
     "pseudonyms": lambda one: "drew a key for pseudonyms",
+    "report": _frozen,
 }

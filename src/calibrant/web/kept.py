@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from fastapi import Request
 
+from calibrant.core.study import FROZEN_DATA
 from calibrant.ports.store import Reading
 from calibrant.study.handle import Study
 from calibrant.web.access import Seat, workspace_of
@@ -103,7 +104,8 @@ def _marked(study: Study, after: int) -> _Mark:
     """Says that something happened, and not what."""
 
     def work(tx: Reading) -> _Mark:
-        numbers = (one.number for one in tx.journal(study.number, after=after))
+        lines = tx.journal(study.number, but=(FROZEN_DATA,), after=after)
+        numbers = (one.number for one in lines)
         ratings = sum(one.count for one in tx.progress(study.number) if one.state == "done")
         return _Mark(max(numbers, default=after), study.clock().date(), ratings)
 
