@@ -127,7 +127,7 @@ def test_answers_are_being_rated(seat: Seats) -> None:
     assert not any(one.warnings for one in status.phases)
     assert all(one.discussed for one in lead.disputes(2))
     assert [(one.criterion, one.next) for one in status.loops] == [("tone_bias", "test_again")]
-    assert [rubric.version for rubric, _, _ in lead.versions()] == ["1.0", "1.1"]
+    assert [one.rubric.version for one in lead.versions()] == ["1.0", "1.1"]
     assert lead.check_ins()
     assert lead.lessons()
 

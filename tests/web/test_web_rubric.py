@@ -69,10 +69,14 @@ def test_a_version_is_replayed_and_then_adopted(workspace: Workspace, client: En
     assert study.rubric().version == "1.0"
     bare = lena.send_form(here, act="adopt", yaml=text, why="")
     assert bare.status_code == 422 and "choose a cause" in bare.text
-    done = lena.send_form(here, act="adopt", yaml=text, cause="rater_feedback", why="asked for")
+    done = lena.send_form(
+        here, act="adopt", yaml=text, cause="rater_feedback", why="too vague for career advice"
+    )
     assert done.status_code == 303 and study.rubric().version == "1.1"
-    shown = lena.get(f"/s/{study.number}/rubric/history").text
-    assert "raters said so" in shown and "Is it of use?" in shown
+    for name in ("lena", "ann"):
+        shown = client(name).get(f"/s/{study.number}/rubric/history").text
+        assert "raters said so" in shown and "Is it of use?" in shown
+        assert "too vague for career advice" in shown
     old = lena.get(f"/s/{study.number}/rubric?version=1.0").text
     assert "no longer in force" in old
     assert lena.get(f"/s/{study.number}/rubric?version=7").status_code == 404
@@ -139,9 +143,8 @@ def test_programs_read_and_refine(workspace: Workspace, client: Enter) -> None:
     assert seen["flipped"] == len(seen["flips"])
     body = {"text": text, "cause": "rater_feedback", "why": "asked for"}
     assert lena.post(f"{root}/versions", json=body, headers=head).status_code == 201
-    assert [one["version"] for one in lena.get(f"{root}/versions").json()["versions"]] == [
-        "1.0", "1.1"
-    ]  # fmt: skip
+    used = lena.get(f"{root}/versions").json()["versions"]
+    assert [(one["version"], one["why"]) for one in used] == [("1.0", ""), ("1.1", "asked for")]
     found = lena.get(f"{root}/diff?old=1.1&new=1.0").json()
     assert (found["old"], found["new"]) == (FREE.name, changed(FREE).name)
     assert lena.get(root).json()["version"] == "1.1"

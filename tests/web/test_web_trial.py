@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from tests.study.study_kit import RESPONSES, as_, response_item
+from tests.study.study_kit import COACHING, RESPONSES, as_, response_item
 from tests.web.conftest import Signed
 from tests.web.disagreeing import FREE, ITEM, disagreeing
 from tests.web.lead_kit import alert, path_of, send, send_file, settled, study_of, words
@@ -17,6 +17,7 @@ from calibrant.web.refs import item_ref
 from calibrant.web.workspace import Workspace
 
 Enter = Callable[..., Signed]
+FINDINGS = ("Results", "Agreement", "Raters", "Report")
 PLAN = {"kind": "main", "way": "everyone", "which": "sample", "sample": "9", "repeats": "0"}
 
 
@@ -84,3 +85,30 @@ def test_a_title_above_the_names_of_columns_is_told_in_words(client: Enter, stud
 )
 def test_a_sentence_leaves_the_name_of_a_file_alone(said: str, told: str) -> None:
     assert sentence(said) == told
+
+
+@pytest.mark.parametrize(("name", "sees"), [("lena", 4), ("ada", 4), ("vic", 4), ("ann", 0)])
+def test_findings_are_one_step_away_for_those_who_may_see_them(
+    workspace: Workspace, client: Enter, name: str, sees: int
+) -> None:
+    number, somebody = disagreeing(workspace.plain).number, client(name)
+    shown = somebody.get(f"/s/{number}").text
+    places = dict(re.findall(r'<li><a href="([^"]+)"[^>]*>(\w+)</a></li>', shown))
+    found = [path for path, label in places.items() if label in FINDINGS]
+    assert len(found) == sees
+    for path in found:
+        assert f'<a href="{path}" aria-current="page">' in somebody.get(path).text
+
+
+def test_an_overview_without_targets_says_so_and_leads_on(
+    workspace: Workspace, client: Enter
+) -> None:
+    made = study_of(workspace, COACHING, "talks")
+    shown = client("lena").get(f"/s/{made.number}")
+    assert "states no target" in words(shown) and "Nothing to compare" not in words(shown)
+    assert f'href="/s/{made.number}/agreement"' in shown.text
+
+
+def test_no_two_shapes_of_the_api_share_a_name(client: Enter) -> None:
+    named = client("lena").get("/api/v1/openapi.json").json()["components"]["schemas"]
+    assert [name for name in named if "__" in name] == []

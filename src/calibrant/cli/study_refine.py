@@ -95,16 +95,16 @@ def versions(study: Study, style: str) -> None:
       calibrant study versions advice
     """
     rows = [
-        {"rubric": rubric.name, "since": at[:16].replace("T", " "), "cause": cause,
-         "hash": rubric.hash}
-        for rubric, at, cause in study.versions()
+        {"rubric": one.rubric.name, "since": one.at[:16].replace("T", " "), "cause": one.cause,
+         "why": one.why, "hash": one.rubric.hash}
+        for one in study.versions()
     ]  # fmt: skip
     listed(
         style,
-        ("rubric", "in force since", "cause"),
+        ("rubric", "in force since", "cause", "why"),
         rows,
         nothing="none",
-        show=lambda one: [one["rubric"], one["since"], one["cause"].replace("_", " ")],
+        show=lambda one: [one["rubric"], one["since"], one["cause"].replace("_", " "), one["why"]],
     )
 
 

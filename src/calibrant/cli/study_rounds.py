@@ -237,7 +237,7 @@ def rounds(study: Study, style: str) -> None:
     Example:
       calibrant study rounds advice
     """
-    versions = {rubric.hash: rubric.name for rubric, _, _ in study.versions()}
+    versions = {one.rubric.hash: one.rubric.name for one in study.versions()}
     far = {one.number: one for one in study.progress()}
     rows = [
         {

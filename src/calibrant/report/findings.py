@@ -87,7 +87,7 @@ def findings(
     me = next(one for one in study.members() if one.name == study.actor)
     leads = "lead" in me.roles
     rubric, rounds, used = study.rubric(), study.rounds(), study.versions()
-    versions = {one.hash: one for one, _, _ in used}
+    versions = {one.rubric.hash: one.rubric for one in used}
     journal = asked.get(lambda one: one.journal())
     on_step("verdicts and final answers")
     verdicts, finals = study.verdicts(), study.finals()

@@ -13,6 +13,7 @@ from calibrant.report.asking import Asked, Missing
 if TYPE_CHECKING:
     from calibrant.core.rubric import Rubric
     from calibrant.core.study import Entry
+    from calibrant.study.refine import UsedVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ class History:
 
 def history_of(
     asked: Asked,
-    versions: Sequence[tuple[Rubric, str, str]],
+    versions: Sequence[UsedVersion],
     journal: Sequence[Entry] | Missing,
 ) -> History:
     """The versions of the rubric, check-ins, ended phases and lessons."""
@@ -77,30 +78,26 @@ def history_of(
     final = [str(one.body["version"]) for one in entries if one.kind == "finalised"]
     lessons = asked.get(lambda study: study.lessons())
     return History(
-        versions=_versions(asked, versions, entries),
+        versions=_versions(asked, versions),
         finalised=final[-1] if final else None,
         moments=_moments(asked, entries),
         lessons=lessons if isinstance(lessons, Missing) else tuple(map(asked.naming.text, lessons)),
     )
 
 
-def _versions(
-    asked: Asked, versions: Sequence[tuple[Rubric, str, str]], entries: Sequence[Entry]
-) -> tuple[Version, ...]:
-    said = {str(one.body["hash"]): one for one in entries if one.kind == "rubric"}
-    before = [None, *(rubric for rubric, _, _ in versions[:-1])]
+def _versions(asked: Asked, versions: Sequence[UsedVersion]) -> tuple[Version, ...]:
+    before = [None, *(one.rubric for one in versions[:-1])]
     out = []
-    for (rubric, since, cause), old in zip(versions, before, strict=True):
-        entry = said.get(rubric.hash)
-        why = str(entry.body.get("text", "")) if entry is not None else ""
+    for used, old in zip(versions, before, strict=True):
+        rubric = used.rubric
         changes, again = _changes(old, rubric)
         out.append(
             Version(
                 name=rubric.name,
                 hash=rubric.hash,
-                since=since,
-                cause=cause,
-                why=asked.naming.text(why or _own_words(rubric)) if old is not None else "",
+                since=used.at,
+                cause=used.cause,
+                why=asked.naming.text(used.why or _own_words(rubric)) if old is not None else "",
                 changes=changes,
                 ask_again=again,
             )

@@ -159,13 +159,31 @@ def rubric(session: Session) -> Rubric:
     return session.store.read(lambda tx: current_rubric(tx, session))
 
 
-@verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
-def versions(session: Session) -> list[tuple[Rubric, str, str]]:
-    """Every version the study has used, with the time it came in force and its cause."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedVersion:
+    """A version that the study has used, and why it came."""
 
-    def work(tx: Reading) -> list[tuple[Rubric, str, str]]:
+    rubric: Rubric
+    at: str
+    """When it came in force."""
+    cause: str
+    """Empty for the version that the study began with."""
+    why: str
+    """In the lead's own words."""
+
+
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="nothing")
+def versions(session: Session) -> list[UsedVersion]:
+    """Every version the study has used, the one in force last."""
+
+    def work(tx: Reading) -> list[UsedVersion]:
         return [
-            (rubric_of(tx, str(one.body["hash"])), one.at, str(one.body.get("cause", "")))
+            UsedVersion(
+                rubric=rubric_of(tx, str(one.body["hash"])),
+                at=one.at,
+                cause=str(one.body.get("cause", "")),
+                why=str(one.body.get("text", "")),
+            )
             for one in tx.journal(session.number, kinds=("rubric",))
         ]
 

@@ -214,7 +214,7 @@ class VoiceOut(BaseModel):
         )
 
 
-class FlagOut(BaseModel):
+class CaseFlagOut(BaseModel):
     """A flag on the item."""
 
     number: int
@@ -226,7 +226,7 @@ class FlagOut(BaseModel):
     reason: str
 
     @classmethod
-    def of(cls, one: Flag) -> FlagOut:
+    def of(cls, one: Flag) -> CaseFlagOut:
         """A flag, as it is sent."""
         return cls(
             number=one.number,
@@ -277,7 +277,7 @@ class CaseFileOut(BaseModel):
     content: dict[str, Any] | None
     rubric: str
     voices: list[VoiceOut]
-    flags: list[FlagOut]
+    flags: list[CaseFlagOut]
     outcomes: list[OutcomeOut]
     comments: list[CommentOut]
     refusal: str
@@ -291,7 +291,7 @@ class CaseFileOut(BaseModel):
             content=None if one.content is None else json.loads(item_text(one.content)),
             rubric=one.rubric.name,
             voices=[VoiceOut.of(voice) for voice in one.voices],
-            flags=[FlagOut.of(flag) for flag in one.flags],
+            flags=[CaseFlagOut.of(flag) for flag in one.flags],
             outcomes=[OutcomeOut.of(outcome) for outcome in one.outcomes],
             comments=[CommentOut.of(comment) for comment in one.comments],
             refusal=one.refusal,

@@ -203,7 +203,7 @@ class RatingsOut(BaseModel):
     """What to ask for next; none at the end."""
 
 
-class QuestionIn(BaseModel):
+class TaskQuestionIn(BaseModel):
     """A question to the lead."""
 
     text: Annotated[str, Field(min_length=1, max_length=5000)]

@@ -30,11 +30,11 @@ from calibrant.web.rating_models import (
     Faulty,
     NextOut,
     Problem,
-    QuestionIn,
     RatingIn,
     RatingOut,
     RatingsOut,
     TaskOut,
+    TaskQuestionIn,
 )
 from calibrant.web.rating_page import HOLDER, address, moment_given, next_address
 from calibrant.web.refs import read_task, task_ref
@@ -177,7 +177,7 @@ def release(seat: Seat, task: Ref) -> Any:
     response_model=Done,
     responses=TROUBLE,
 )
-def ask(seat: Seat, task: Ref, body: QuestionIn) -> Any:
+def ask(seat: Seat, task: Ref, body: TaskQuestionIn) -> Any:
     """Ask the lead about the rubric, or about this item; say no score."""
     seat.study.ask(body.text, item=_known(seat, task).item, criterion=body.criterion or None)
     return Done(said="Your question is with the lead. The answer will be under Questions.")

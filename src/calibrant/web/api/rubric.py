@@ -15,6 +15,7 @@ from calibrant.formats.rubric_file import MAX_BYTES, builtin_names, load_rubric,
 from calibrant.web.access import NOT_FOUND, SIGNED_IN, Routes, Seat, member, workspace_of
 from calibrant.web.lead_models import TROUBLE, Body
 from calibrant.web.pages.rubric import compared, version_named
+from calibrant.web.run_models import TroubleOut, TroublesOut
 
 routes = Routes("/api/v1", tags=["rubric"])
 Version = Annotated[str, Query(max_length=40)]
@@ -44,6 +45,8 @@ class VersionOut(BaseModel):
     hash: str
     at: str
     cause: str
+    why: str
+    """In the words of the lead who put it in force."""
 
 
 class VersionsOut(BaseModel):
@@ -78,22 +81,6 @@ class DiffOut(BaseModel):
     def of(cls, one: RubricDiff) -> DiffOut:
         """A difference, as it is sent."""
         return cls.model_validate(one.to_dict())
-
-
-class TroubleOut(BaseModel):
-    """What a criterion has given rise to."""
-
-    criterion: str
-    disagreements: int
-    unclear: int
-    questions: int
-    edge_cases: int
-
-
-class TroublesOut(BaseModel):
-    """Criteria by the trouble they make, the worst first."""
-
-    troubles: list[TroubleOut]
 
 
 class NextIn(Body):
@@ -139,7 +126,7 @@ def built_in(name: Annotated[str, Path(max_length=64)]) -> Any:
 )
 def rubric(seat: Seat, version: Version = "") -> Any:
     """The version in force, or one that was, whole."""
-    versions = [one for one, _, _ in seat.study.versions()]
+    versions = [one.rubric for one in seat.study.versions()]
     return DocumentOut.of(version_named(versions, version) if version else versions[-1])
 
 
@@ -152,8 +139,14 @@ def rubric(seat: Seat, version: Version = "") -> Any:
 def versions(seat: Seat) -> Any:
     """Every version the study has used, with the time it came in force and its cause."""
     found = [
-        VersionOut(version=one.version, hash=one.hash, at=at, cause=cause)
-        for one, at, cause in seat.study.versions()
+        VersionOut(
+            version=one.rubric.version,
+            hash=one.rubric.hash,
+            at=one.at,
+            cause=one.cause,
+            why=one.why,
+        )
+        for one in seat.study.versions()
     ]
     return VersionsOut(versions=found)
 
@@ -163,7 +156,7 @@ def versions(seat: Seat) -> Any:
 )
 def diff(seat: Seat, old: Version, new: Version) -> Any:
     """What changed in meaning between two versions that the study has used."""
-    return DiffOut.of(compared([one for one, _, _ in seat.study.versions()], old, new))
+    return DiffOut.of(compared([one.rubric for one in seat.study.versions()], old, new))
 
 
 @routes.get(

@@ -65,7 +65,7 @@ def closed_rounds(seat: Seat) -> list[Round]:
 
 def _rubric(seat: Seat, round: Round) -> Any:
     """The version that a round pins."""
-    return next(one for one, _, _ in seat.study.versions() if one.hash == round.rubric)
+    return next(one.rubric for one in seat.study.versions() if one.rubric.hash == round.rubric)
 
 
 def dispute_path(seat: Seat, one: Dispute) -> str:

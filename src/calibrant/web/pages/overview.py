@@ -119,7 +119,9 @@ def _standing(seat: Seat, found: Standing | None) -> dict[str, Any]:
         "override": "",
         "note": "",
     }
-    values["titles"] = {one.id: one.title for one in seat.study.rubric().criteria}
+    rubric = seat.study.rubric()
+    values["titles"] = {one.id: one.title for one in rubric.criteria}
+    values["untargeted"] = rubric.agreement is None
     if found is None:
         return values
     order = {"not_met": 0, "not_shown": 1}

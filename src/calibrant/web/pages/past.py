@@ -43,7 +43,7 @@ def past(request: Request, seat: Seat, after: int = 0, corrected: str = "") -> R
     mine = sorted(seat.study.my_ratings(), key=lambda one: one.submitted_at, reverse=True)
     start = min(max(after, 0), len(mine))
     opened = open_rounds(seat.study)
-    used = [rubric for rubric, _, _ in seat.study.versions()]
+    used = [one.rubric for one in seat.study.versions()]
     titles = {one.id: one.title for rubric in used for one in rubric.criteria}
     flags = {one.id: one.title for rubric in used for one in rubric.red_flags or ()}
     lines = [_line(one, titles, flags, opened) for one in mine[start : start + A_PAGE]]

@@ -89,7 +89,7 @@ def _elsewhere(request: Request, seat: Seat, key: Key, form: FormData | None = N
 
 def _rubric_of(study: Study, round: int) -> Rubric:
     hash = next(one.rubric for one in study.rounds() if one.number == round)
-    return next(one for one, _, _ in study.versions() if one.hash == hash)
+    return next(one.rubric for one in study.versions() if one.rubric.hash == hash)
 
 
 def _rated(seat: Seat, key: Key) -> Mapping[str, Any]:
@@ -198,7 +198,7 @@ def ask_lead(request: Request, seat: Seat, task: str, form: FormData) -> Respons
 
 def _to_read(request: Request, seat: Seat, unread: Unread) -> Response:
     """The version to be read before anything is rated by it."""
-    known = {one.hash: one for one, _, _ in seat.study.versions()}
+    known = {one.rubric.hash: one.rubric for one in seat.study.versions()}
     rubric = known.get(unread.rubric) or seat.study.rubric()
     return page(
         request,

@@ -28,7 +28,7 @@ LEAD = member("lead")
 def rounds(request: Request, seat: Seat) -> Response:
     """All rounds, with how far each is and what can be done with it."""
     study = seat.study
-    versions = {rubric.hash: rubric.version for rubric, _, _ in study.versions()}
+    versions = {one.rubric.hash: one.rubric.version for one in study.versions()}
     far = {one.number: one for one in study.progress()}
     dropped = _dropped(seat)
     rows = [
@@ -163,7 +163,7 @@ def one_round(request: Request, seat: Seat, number: str) -> Response:
 def _shown(request: Request, seat: Seat, number: str, wrong: str = "", typed: str = "") -> Response:
     found = _round(seat, number)
     far = next(one for one in seat.study.progress() if one.number == found.number)
-    versions = {rubric.hash: rubric for rubric, _, _ in seat.study.versions()}
+    versions = {one.rubric.hash: one.rubric for one in seat.study.versions()}
     return page(
         request,
         "rounds_one.html",

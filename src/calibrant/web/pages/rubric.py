@@ -16,7 +16,7 @@ from calibrant.core.process import Cause
 from calibrant.core.rubric import Rubric
 from calibrant.formats.rubric_file import MAX_BYTES, builtin_names, load_rubric
 from calibrant.formats.rubric_text import rubric_yaml
-from calibrant.study.refine import Replay
+from calibrant.study.refine import Replay, UsedVersion
 from calibrant.web.access import NOT_FOUND, SIGNED_IN, Routes, Seat, member, workspace_of
 from calibrant.web.begin import Proof, builtin_rubrics, proof_of, starting_text, uploaded_text
 from calibrant.web.criterion_view import asked_of
@@ -53,9 +53,9 @@ def built_in_handbook(request: Request, name: str) -> Response:
 @routes.get("/s/{study}/rubric", access=member())
 def handbook(request: Request, seat: Seat, version: str = "") -> Response:
     """The handbook of the version in force, or of one that was."""
-    versions = seat.study.versions()
-    current = versions[-1][0]
-    rubric = version_named([one for one, _, _ in versions], version) if version else current
+    used = [one.rubric for one in seat.study.versions()]
+    current = used[-1]
+    rubric = version_named(used, version) if version else current
     return page(
         request,
         "rubric.html",
@@ -81,6 +81,8 @@ class VersionRow:
     version: str
     at: str
     cause: str
+    why: str
+    """In the words of the lead who put it in force."""
     text: str
     """What the document's own history says of it."""
 
@@ -89,25 +91,28 @@ class VersionRow:
 def history(request: Request, seat: Seat, old: str = "", new: str = "") -> Response:
     """All versions, and what changed between two of them: the last two unless told."""
     versions = seat.study.versions()
-    rubrics = [one for one, _, _ in versions]
+    rubrics = [one.rubric for one in versions]
     old = old or (rubrics[-2].version if len(rubrics) > 1 else "")
     new = new or rubrics[-1].version
     return page(
         request,
         "rubric_history.html",
         seat=seat,
-        versions=[
-            VersionRow(
-                one.version,
-                at,
-                CAUSES.get(cause, cause.replace("_", " ")) or "the study began with it",
-                "; ".join(line.text for line in one.changelog or () if line.version == one.version),
-            )
-            for one, at, cause in versions
-        ],
+        versions=list(map(_version_row, versions)),
         old=old,
         new=new,
         found=compared(rubrics, old, new) if old else None,
+    )
+
+
+def _version_row(used: UsedVersion) -> VersionRow:
+    version = used.rubric.version
+    return VersionRow(
+        version,
+        used.at,
+        CAUSES.get(used.cause, used.cause.replace("_", " ")) or "the study began with it",
+        used.why,
+        "; ".join(one.text for one in used.rubric.changelog or () if one.version == version),
     )
 
 
