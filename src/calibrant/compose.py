@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from calibrant.formats.bundle_read import Verified
     from calibrant.formats.bundle_write import Written
     from calibrant.ports.store import Store
+    from calibrant.report.asking import Missing
     from calibrant.report.findings import Findings
     from calibrant.store.grouped import Grouped
+    from calibrant.study.frozen import Frozen
     from calibrant.study.handle import Study
 
 
@@ -242,26 +244,48 @@ def report_study(
     short: bool = False,
     pseudonyms: bool = False,
     replace: bool = False,
+    frozen: int | None = None,
     on_step: Callable[[str], None] | None = None,
 ) -> Findings:
     """What a study came to, as far as its actor may see it, and written to ``path``.
 
     That is an .html page, .md or .json by its name; none is written where no path is given.
     ``short`` writes the answer alone. With ``pseudonyms`` members go by other names: for leads.
-    A file that is there is kept, unless it is to be replaced.
+    A file that is there is kept, unless it is to be replaced. ``frozen`` is the number of a
+    check-in, or of the end of a phase: the report is the one that was frozen with it, for leads.
     """
+    from calibrant.core.errors import StudyError
     from calibrant.report.files import check_target, write_report
     from calibrant.report.findings import findings
+    from calibrant.report.frozen import thawed
     from calibrant.study.pseudonyms import Pseudonyms
 
     if path is not None:
         check_target(Path(path), replace=replace, short=short)
-    _ready(study, pseudonyms)
-    naming = study.store.read(lambda tx: Pseudonyms.of(tx, study)) if pseudonyms else None
-    found = findings(study, naming=naming, on_step=on_step or (lambda step: None))
+    if frozen is not None:
+        if pseudonyms:
+            raise StudyError("a frozen report has the names of its day: it has no pseudonyms")
+        found = thawed(study, frozen)
+    else:
+        _ready(study, pseudonyms)
+        naming = study.store.read(lambda tx: Pseudonyms.of(tx, study)) if pseudonyms else None
+        found = findings(study, naming=naming, on_step=on_step or (lambda step: None))
     if path is not None:
         write_report(found, Path(path), short=short)
     return found
+
+
+def freeze_report(
+    study: Study, number: int, on_step: Callable[[str], None] | None = None
+) -> Frozen | Missing:
+    """Keep the whole report as it is now with a check-in, or with the phase that just ended.
+
+    ``number`` is what ``check_in`` or ``finish_phase`` gave. Where there can be no report, what
+    comes back says why; ``report_study(study, frozen=number)`` reads one.
+    """
+    from calibrant.report.frozen import freeze
+
+    return freeze(study, number, on_step or (lambda step: None))
 
 
 def _unheard(count: int) -> None:

@@ -103,3 +103,26 @@ def test_others_see_masks_and_leads_may_share_pseudonyms(folder: Path) -> None:
             report_study(study, pseudonyms=True)
         finally:
             study.store.close()
+
+
+def test_what_was_frozen_is_listed_and_read_as_it_was(tmp_path: Path) -> None:
+    desk = opened(tmp_path, items=2, kind="main")
+    assert "no report was frozen yet" in run(tmp_path, "advice", "--frozen", "list",
+                                             "--format", "text").stdout  # fmt: skip
+    number = desk.ok("check-in", "advice", "--with", "ann", "--decisions", "go on")["report"]
+    (line,) = json.loads(run(tmp_path, "advice", "--frozen", "list").stdout)
+    assert (line["number"], line["with"]) == (number, "check-in")
+    then = run(tmp_path, "advice", "--frozen", number)
+    rated(desk, "ann", *(form(at, 4) for at in (1, 2)))
+    out = tmp_path / "then.json"
+    assert run(tmp_path, "advice", "--frozen", number, "-o", out).exit_code == 0
+    assert out.read_text("utf-8") == then.stdout
+    done = [json.loads(one)["work"]["rounds"][0]["done"]
+            for one in (then.stdout, run(tmp_path, "advice").stdout)]  # fmt: skip
+    assert done == [0, 2]
+    text = run(tmp_path, "advice", "--frozen", number, "--format", "text").stdout
+    assert "Round 1 (main) is open: 0 of 4 are in." in text
+    for words in (["--frozen", "x"], ["--frozen", number, "--pseudonyms"]):
+        assert run(tmp_path, "advice", *words).exit_code == 2
+    for words, why in ((["99"], "there are:"), ([number, "--as", "ann"], "this takes a lead")):
+        assert why in str(run(tmp_path, "advice", "--frozen", *words).exception)

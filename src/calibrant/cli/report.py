@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calibrant.cli.agree import steps_told
-from calibrant.cli.study_call import as_option, db_option, opened, told
+from calibrant.cli.study_call import as_option, db_option, listed, opened, told
 from calibrant.cli.terminal import console, output_option, visible, wants_json
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from calibrant.report.findings import Findings
     from calibrant.report.pieces import Piece
+    from calibrant.study.handle import Study
 
 
 @click.command()
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 @click.option("--short", is_flag=True, help="The answer alone, for a slide.")
 @click.option("--pseudonyms", is_flag=True,
               help="Members go by other names, the same ones every time; for leads.")  # fmt: skip
+@click.option("--frozen", metavar="N|list",
+              help="As it was at check-in N or at the end of a phase; list: all.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @db_option
 @as_option
@@ -35,6 +38,7 @@ def report(
     out: Path | None,
     short: bool,
     pseudonyms: bool,
+    frozen: str | None,
     force: bool,
     place: str,
     actor: str | None,
@@ -54,15 +58,25 @@ def report(
       calibrant report advice -o slide.html --short
       calibrant report advice -o shared.html --pseudonyms
       calibrant report advice --as vic > report.json
+      calibrant report advice --frozen list
+      calibrant report advice --frozen 41 -o march.html
     """
     from calibrant.compose import report_study
 
+    if frozen == "list":
+        with opened(place, study_name, actor) as study:
+            _list(study, style)
+        return
+    number = _number(frozen)
+    if pseudonyms and number is not None:
+        raise click.UsageError("a frozen report has the names of its day, and no pseudonyms")
     if short and out is None and wants_json(style):
         raise click.UsageError("--short is for pages and terminals; JSON has all data")
     with opened(place, study_name, actor) as study, steps_told() as say:
         found = report_study(
-            study, out, short=short, pseudonyms=pseudonyms, replace=force, on_step=say
-        )
+            study, out, short=short, pseudonyms=pseudonyms, replace=force, frozen=number,
+            on_step=say,
+        )  # fmt: skip
     if out is not None:
         told(style, f"wrote {out}", study=study_name, file=str(out))
     elif wants_json(style):
@@ -71,6 +85,33 @@ def report(
         click.echo(json_text(found).encode("utf-8", "backslashreplace"), nl=False)
     else:
         _show(found)
+
+
+def _number(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise click.UsageError("--frozen takes a number, or list")
+    return int(text)
+
+
+def _list(study: Study, style: str) -> None:
+    """The reports that were frozen."""
+    from calibrant.report.frozen import title_of
+
+    listed(
+        style,
+        ("", "at", "frozen with", "by"),
+        (
+            {"number": one.number, "at": one.at, "with": title_of(one), "by": one.by,
+             "hash": one.hash}
+            for one in study.frozen_reports()
+        ),
+        nothing="no report was frozen yet: that is done with check-ins and at the end of phases",
+        show=lambda one: [
+            one["number"], one["at"][:16].replace("T", " "), one["with"], one["by"]
+        ],
+    )  # fmt: skip
 
 
 def _show(found: Findings) -> None:

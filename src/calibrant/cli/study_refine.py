@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -198,14 +199,37 @@ def start_phase(study: Study, phase: str, override: str | None, style: str) -> N
 @click.argument("phase")
 @_OVERRIDE
 def finish_phase(study: Study, phase: str, override: str | None, style: str) -> None:
-    """End a phase once its conditions hold.
+    """End a phase once its conditions hold; the report as it is now is frozen with it.
 
     \b
     Example:
       calibrant study finish-phase answers initial_annotation
     """
-    study.finish_phase(phase, override=override)
-    told(style, f"phase {phase} is done", study=study.name, phase=phase, state="done")
+    number = study.finish_phase(phase, override=override)
+    report, said = _frozen(study, number)
+    told(
+        style,
+        f"phase {phase} is done; {said}",
+        study=study.name,
+        phase=phase,
+        state="done",
+        **report,
+    )
+
+
+def _frozen(study: Study, number: int) -> tuple[dict[str, Any], str]:
+    """Freeze the report with what just happened: what became of that, for programs and people."""
+    from calibrant.cli.agree import steps_told
+    from calibrant.compose import freeze_report
+    from calibrant.report.asking import Missing
+    from calibrant.report.frozen import said
+
+    with steps_told() as say:
+        outcome = freeze_report(study, number, say)
+    if isinstance(outcome, Missing):
+        return {"report": None, "no_report": outcome.why}, said(outcome)
+    shown = f"calibrant report {shlex.quote(study.name)} --frozen {number} shows it"
+    return {"report": number}, f"{said(outcome)} ({shown})"
 
 
 # -- check-ins and lessons
@@ -216,19 +240,21 @@ def finish_phase(study: Study, phase: str, override: str | None, style: str) -> 
 @click.option("--decisions", required=True, help="What was decided.")
 @click.option("--actions", default="", help="What is to be done.")
 def check_in(study: Study, people: str, decisions: str, actions: str, style: str) -> None:
-    """Record a check-in; how agreement stands is kept with it.
+    """Record a check-in; how agreement stands and the whole report are kept with it.
 
     \b
     Example:
       calibrant study check-in advice --with ann,bob --decisions "hours include travel"
     """
     made = study.check_in(attendees=names_of(people), decisions=decisions, actions=actions)
+    report, said = _frozen(study, made.number)
     told(
         style,
-        f"check-in {made.number} with {', '.join(made.attendees)}",
+        f"check-in {made.number} with {', '.join(made.attendees)}; {said}",
         study=study.name,
         check_in=made.number,
         attendees=made.attendees,
+        **report,
     )
 
 

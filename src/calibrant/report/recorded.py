@@ -65,10 +65,19 @@ def _read_tuple(kinds: tuple[Any, ...], value: Any, at: str) -> tuple[Any, ...]:
 
 
 def _read_fields(kind: Any, value: Mapping[str, Any], at: str) -> Any:
+    """A dataclass; a field that came later than the record has its default."""
     hints = _hints(kind)
-    if set(value) != set(hints):
-        raise Misshapen(f"{at} has not the fields of {kind.__name__}")
-    return kind(**{name: _read(hint, value[name], f"{at}.{name}") for name, hint in hints.items()})
+    read = {
+        name: _read(hint, value[name], f"{at}.{name}")
+        for name, hint in hints.items()
+        if name in value
+    }
+    try:
+        if not set(value) <= set(hints):
+            raise TypeError
+        return kind(**read)
+    except TypeError:
+        raise Misshapen(f"{at} has not the fields of {kind.__name__}") from None
 
 
 @cache
