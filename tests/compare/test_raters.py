@@ -235,6 +235,73 @@ def test_a_rater_who_repeats_rows_is_found_by_order_and_by_rows() -> None:
     assert {"straight-lining", "identical rows"} <= kinds
 
 
+# -- as extreme as it gets: what does not vary at all must not slip through
+
+
+def planted(rater: str, answer: pl.Expr) -> RaterReport:
+    """A panel in which one rater answers otherwise."""
+    frame = rows(panel=Panel(raters=4, items=60)).with_columns(pl.col("answer").cast(pl.String))
+    mine = pl.col("rater") == rater
+    return report(frame.with_columns(answer=pl.when(mine).then(answer).otherwise("answer")))
+
+
+def test_who_answers_na_to_everything_overuses_it() -> None:
+    found = planted("rater 1", pl.lit("NA")).find("rater 1", "NA overuse")
+    assert found.found and found.estimate.value == pytest.approx(1)
+    assert found.estimate.interval is not None and found.estimate.interval[1] <= 1
+
+
+@pytest.mark.parametrize("answer", ["3", "5"])
+def test_who_gives_one_row_throughout_draws_a_straight_line(answer: str) -> None:
+    found = planted("rater 1", pl.lit(answer))
+    told = [one for one in found.to_dict()["findings"] if one["kind"] == "straight-lining"]
+    assert [one["rater"] for one in told] == ["rater 1"]
+    assert told[0]["says"].startswith("the same row of answers to all 60 items")
+
+
+def test_one_row_is_no_line_where_others_give_it_too() -> None:
+    frame = rows(panel=Panel(raters=3, items=40)).with_columns(answer=pl.lit(4))
+    assert not report(frame).findings
+
+
+def test_who_never_gives_an_answer_twice_is_told() -> None:
+    frame = rows(panel=Panel(raters=3, items=30)).with_columns(occasion=pl.lit(1))
+    other = pl.when(pl.col("rater") == "rater 2").then(pl.col("answer") % 5 + 1)
+    again = frame.with_columns(occasion=pl.lit(2), answer=other.otherwise("answer"))
+    found = report(pl.concat([frame, again])).find("rater 2", "self-agreement")
+    assert found.found and found.estimate.value == pytest.approx(-1)
+
+
+def test_a_scale_that_was_turned_around_is_called_so() -> None:
+    found = planted("rater 1", (6 - pl.col("answer").cast(pl.Int64)).cast(pl.String))
+    told = next(one for one in found.to_dict()["findings"] if one["kind"] == "central tendency")
+    assert told["rater"] == "rater 1" and told["says"].startswith("runs against the items")
+    assert "which end of the scale" in told["do"]
+
+
+def test_fair_and_observed_means_are_of_the_same_answers() -> None:
+    """A criterion that all answer alike, and one that was asked of half of the items only."""
+    frame = rows(panel=Panel(raters=3, items=60, criteria=2))
+    name = frame["criterion"].unique().sort()[0]
+    alike = frame.filter(pl.col("criterion") == name).with_columns(
+        criterion=pl.lit("always"), answer=pl.lit(5, frame["answer"].dtype)
+    )
+    number = pl.col("item").str.extract(r"(\d+)").cast(pl.Int64)
+    half = frame.filter((pl.col("criterion") == name) | (number % 2 == 0))
+    found = report(pl.concat([half, alike]))
+    moved = (found.fair_items["fair"] - found.fair_items["observed"]).abs()
+    assert moved.max() < 0.25  # type: ignore[operator]
+    for one in found.profiles:
+        assert one.fair == pytest.approx(one.observed, abs=0.3)
+
+
+def test_without_a_model_items_keep_what_was_observed() -> None:
+    frame = rows(panel=Panel(raters=3, items=30, criteria=1)).filter(pl.col("rater") == "rater 1")
+    items = report(frame).fair_items
+    assert items["fair"].null_count() == 30 and items["observed"].null_count() == 0
+    assert items["ratings"].to_list() == [1] * 30
+
+
 # -- the report
 
 

@@ -26,6 +26,10 @@ def test_a_test_with_all_the_weight_pays_nothing_for_the_others() -> None:
     assert weighted_holm([0.04, 0.5], [1, 1e-9])[0] == pytest.approx(0.04, rel=1e-6)
 
 
+def test_a_test_without_weight_is_never_found() -> None:
+    assert weighted_holm([0.0, 0.01], [0, 1]) == pytest.approx([1, 0.01])
+
+
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=12))
 def test_adjusting_never_lowers_and_no_more_than_bonferroni(
     tests: list[tuple[float, float]],

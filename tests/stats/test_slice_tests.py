@@ -144,3 +144,10 @@ def test_what_cannot_be_correlated_says_why() -> None:
         "0 items answered on both, fewer than 10"
     )
     assert associated(one, np.ones(12), shares=False).undefined == "no variation"
+
+
+def test_no_p_value_is_nothing() -> None:
+    assert fisher_exact(5_000, 5_000, 0, 5_000) > 0
+    values = np.random.default_rng(0).normal(0, 1e-3, 400)
+    p, test = difference_p(values[:200], values[200:] + 1, np.random.default_rng(0), is_share=False)
+    assert test == "normal" and p > 0

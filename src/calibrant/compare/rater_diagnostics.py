@@ -34,10 +34,13 @@ from calibrant.stats.rater_effects import (
 from calibrant.stats.residuals import Residuals, residuals
 
 Floats = NDArray[np.float64]
+Keys = NDArray[np.uint64]
 FEWEST = 20
 """Items below which nothing but severity is said of a rater."""
 FEWEST_REPEATS = 10
 ALARM = 0.05
+LEAST_SLOPE = 0.1
+"""Below, the middle of the panel follows the items so little that nothing is a part of it."""
 FAST = 1 / 3
 """Share of the usual time below which an item was hardly read."""
 FAST_SHARE = 0.05
@@ -76,6 +79,9 @@ RULES: dict[Kind, Rule] = {
     "NA overuse": Rule(0.02, 0.05, "above"),
 }
 
+_OF_SHARES = ("identical rows", "straight-lining", "self-agreement", "NA overuse")
+"""Kinds whose size is a difference of two shares."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
@@ -86,7 +92,7 @@ class Diagnostic:
     estimate: Estimate
     criterion: str | None = None
     form: str | None = None
-    """Of recency and carelessness: how it shows."""
+    """Of recency, central tendency, straight-lining and self-agreement: how it shows."""
     p: float | None = None
     adjusted: float | None = None
     """For everything else that was looked at."""
@@ -149,10 +155,13 @@ class Look:
             p = effect.p if side == "both" else effect.upper()
             p = 1 - p if side == "below" else p
         wide = float(stdtrit(max(effect.items - 1, 1), 0.975)) * effect.error
+        low, high = effect.value - wide, effect.value + wide
+        if kind in _OF_SHARES:
+            low, high = max(low, -1.0), min(high, 1.0)
         name = self.table.raters[rater]
         estimate = Estimate(
             coefficient=kind, value=effect.value, se=effect.error, method="t",
-            interval=(effect.value - wide, effect.value + wide), n_items=effect.items,
+            interval=(low, high), n_items=effect.items,
             raters=(name,), criterion=criterion,
         )  # fmt: skip
         return Diagnostic(
@@ -207,7 +216,7 @@ class Look:
     def _slopes(self) -> list[Diagnostic]:
         assert self.fit.model is not None
         lines = [bent(self.fit.model, one) for one in self.of]
-        slopes = self._panel("central tendency", [line.slope for line in lines])
+        slopes = self._panel("central tendency", _by_the_usual([line.slope for line in lines]))
         random = self._panel("carelessness", [line.random for line in lines])
         for at, line in enumerate(lines):
             slope = slopes[at].estimate.value or 0.0
@@ -266,13 +275,40 @@ class Look:
             return self._nobody(kind, "times do not tell which item came before")
         out = []
         for rater in range(len(self.table.raters)):
-            rows = np.stack([one.codes[rater] for one in self.table.criteria])
-            mine = np.flatnonzero((rows != ABSENT).any(axis=0) & ~np.isnan(order[rater]))
+            rows = self._rows(rater)
+            mine = np.flatnonzero((rows > 0) & ~np.isnan(order[rater]))
             line = mine[np.argsort(order[rater, mine], kind="stable")]
-            key = np.unique(rows[:, line], axis=1, return_inverse=True)[1].reshape(-1)
-            effect, p = repeat_effect(key)
-            out.append(self._told(rater, kind, effect, p=p))
+            if len(line) >= FEWEST and (rows[line] == rows[line[0]]).all():
+                out.append(self._one_row(rater, line))
+            else:
+                effect, p = repeat_effect(rows[line])
+                out.append(self._told(rater, kind, effect, p=p))
         return out
+
+    def _rows(self, rater: int) -> Keys:
+        """A number for each item that tells a rater's rows of answers apart; 0 without any."""
+        marks = np.random.default_rng(20).integers(1, 1 << 63, len(self.table.criteria), np.uint64)
+        out = np.zeros(self.table.units.height, np.uint64)
+        for mark, one in zip(marks, self.table.criteria, strict=True):
+            row = one.codes[rater]
+            out += np.where(row != ABSENT, row.astype(np.uint64) + np.uint64(1), 0) * mark
+        return out
+
+    def _one_row(self, rater: int, line: NDArray[np.intp]) -> Diagnostic:
+        """Who answers all items alike repeats no row by chance: others tell how they differ."""
+        kind: Kind = "straight-lining"
+        others = [self._rows(one)[line] for one in range(len(self.table.raters)) if one != rater]
+        beside = np.concatenate([one[one > 0] for one in others] or [np.zeros(0, np.uint64)])
+        if not len(beside):
+            return self._none(rater, kind, "one row of answers, and nobody else's beside it")
+        times = np.unique(beside, return_counts=True)[1] / len(beside)
+        name = self.table.raters[rater]
+        estimate = Estimate(
+            coefficient=kind, value=1 - float(times @ times), n_items=len(line), raters=(name,)
+        )
+        # all rows alike: the sum of every share to the power of their number is no more than this
+        p = float(times.max() ** (len(line) - 1))
+        return Diagnostic(rater=name, kind=kind, estimate=estimate, form="one row", p=p)
 
     # -- beside the answers
 
@@ -340,15 +376,28 @@ class Look:
         return [self._told(rater, kind, _rate(more[rater], cells[rater])) for rater in range(size)]
 
 
+def _by_the_usual(slopes: list[Effect]) -> list[Effect]:
+    """Slopes less 1, in parts of the middle one: whoever is far off flattens or bends them all."""
+    known = [one.value for one in slopes if one.error > 0]
+    usual = 1 + float(np.median(known)) if known else 1.0
+    if usual < LEAST_SLOPE:
+        return slopes
+    return [
+        replace(one, value=(1 + one.value) / usual - 1, error=one.error / usual) for one in slopes
+    ]
+
+
 def _rate(top: Floats, bottom: Floats) -> Effect:
     """Sum over sum, the item being what is drawn."""
     there = bottom > 0
     total = float(bottom.sum())
     if total <= 0:
         return Effect(0.0, 0.0, 0)
-    value = float(top.sum()) / total
-    error = float(np.sqrt(((top - value * bottom)[there] ** 2).sum())) / total
-    return Effect(value, error, int(there.sum()))
+    value, items = float(top.sum()) / total, int(there.sum())
+    squares = float(((top - value * bottom)[there] ** 2).sum())
+    # items that are all alike look surer than they are: as if one of them lay off
+    error = float(np.sqrt(max(squares, (total / items) ** 2))) / total
+    return Effect(value, error, items)
 
 
 def _share(same: Floats, item: NDArray[np.object_]) -> Effect:

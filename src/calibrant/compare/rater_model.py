@@ -46,6 +46,8 @@ class Fitted:
     criteria: tuple[int, ...]
     """Which criteria of the table are in it."""
     ladders: tuple[Ladder, ...]
+    means: Floats
+    """The mean answer to each of these; nan where nobody answered."""
     model: Rasch | None
     reason: str | None
     notes: tuple[str, ...]
@@ -57,15 +59,22 @@ class Fitted:
         at = next(at for at, one in enumerate(asked.families) if criterion in one)
         return self.ladders[criterion].points[asked.values[at]]
 
-    def fair(self, theta: Floats, severity: float = 0.0) -> Floats:
-        """The mean answer that a rater of that severity is expected to give."""
+    def expected(self, theta: Floats, severity: float = 0.0) -> Floats:
+        """The answer to each criterion that a rater of that severity is expected to give, (C, n).
+
+        Of a criterion without a place, whose answers hardly vary, that is their mean.
+        """
         assert self.model is not None
-        total, count = np.zeros(len(theta)), 0
+        out = np.repeat(self.means[:, None], len(theta), axis=1)
         for criterion in np.flatnonzero(self.model.asked.criteria):
             tail = self.model.tails(int(criterion), severity, theta)
-            total += self.points(int(criterion)) @ probabilities(tail)
-            count += 1
-        return total / max(count, 1)
+            out[criterion] = self.points(int(criterion)) @ probabilities(tail)
+        return out
+
+    def fair(self, theta: Floats, severity: float = 0.0) -> Floats:
+        """The mean answer that a rater of that severity is expected to give."""
+        answered = np.isfinite(self.means)
+        return np.asarray(self.expected(theta, severity)[answered].mean(axis=0))
 
 
 def fitted(table: RatingTable, rubric: Rubric | None, *, partial_credit: bool) -> Fitted:
@@ -73,7 +82,9 @@ def fitted(table: RatingTable, rubric: Rubric | None, *, partial_credit: bool) -
     ladders, notes = _ladders(table, rubric)
     used = tuple(ladders)
     if not used:
-        return Fitted((), (), None, "no criterion has answers in an order", tuple(notes))
+        return Fitted(
+            (), (), np.empty(0), None, "no criterion has answers in an order", tuple(notes)
+        )
     chosen = [table.criteria[at] for at in used]
     codes = np.stack([_stepped(one, ladders[at]) for at, one in zip(used, chosen, strict=True)])
     connected(table.raters, codes)
@@ -82,12 +93,19 @@ def fitted(table: RatingTable, rubric: Rubric | None, *, partial_credit: bool) -
         [at for at, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)
     ]
     own = tuple(ladders.values())
+    means = np.array([_mean(*one) for one in zip(codes, own, strict=True)])
     try:
         asked = asked_of(codes, families)
         notes += _left_out(table, asked.raters)
-        return Fitted(used, own, fit(asked), None, tuple(notes))
+        return Fitted(used, own, means, fit(asked), None, tuple(notes))
     except NoFit as error:
-        return Fitted(used, own, None, str(error), tuple(notes))
+        return Fitted(used, own, means, None, str(error), tuple(notes))
+
+
+def _mean(codes: NDArray[np.uint8], ladder: Ladder) -> float:
+    """What the answers to a criterion are worth on average; nan where there is none."""
+    times = np.bincount(codes.reshape(-1), minlength=256)[: len(ladder.points)]
+    return float(times @ ladder.points / times.sum()) if times.any() else float("nan")
 
 
 def connected(raters: tuple[str, ...], codes: NDArray[np.uint8]) -> None:

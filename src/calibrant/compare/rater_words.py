@@ -22,6 +22,8 @@ def advice(one: Diagnostic) -> str | None:
     if not one.found:
         return None
     value = one.estimate.value or 0.0
+    if one.kind == "central tendency" and _turned(one):
+        return "Ask which end of the scale was taken for the best."
     if one.kind == "central tendency" and value > 0:
         return "Go through the anchors of the middle of the scale together."
     return _DO[one.kind]
@@ -37,7 +39,15 @@ def _on_criterion(one: Diagnostic, value: float) -> str:
     return f"on {one.criterion} {abs(value):.2f} logits {way} than this rater is elsewhere"
 
 
+def _turned(one: Diagnostic) -> bool:
+    """Whether a slope goes down where the panel's goes up."""
+    limits = one.estimate.interval
+    return limits is not None and limits[1] < -1
+
+
 def _slope(one: Diagnostic, value: float) -> str:
+    if _turned(one):
+        return f"runs against the items: the better one is, the lower the answer ({1 + value:.0%} of the usual slope)"  # noqa: E501
     if value < 0:
         return f"stays near the middle of the scale: follows the items at {1 + value:.0%} of the usual slope"  # noqa: E501
     return f"goes to the ends of the scale: follows the items at {1 + value:.0%} of the usual slope"
@@ -59,6 +69,14 @@ def _recency(one: Diagnostic, value: float) -> str:
     return f"{way} what was answered to the item before (correlation {value:+.2f})"
 
 
+def _straight(one: Diagnostic, value: float) -> str:
+    if one.form == "one row":
+        return (
+            f"the same row of answers to all {one.estimate.n_items:,} items, where others' differ"
+        )
+    return f"answers like those to the item before, {value:.0%} more often than chance gives"
+
+
 _RANDOM_SLOPE = "a flat slope that random answers explain better: see carelessness"
 _SAYS: dict[Kind, Callable[[Diagnostic, float], str]] = {
     "severity": _severity,
@@ -76,9 +94,7 @@ _SAYS: dict[Kind, Callable[[Diagnostic, float], str]] = {
     "drift": _trend("from the first item to the last"),
     "fatigue": _trend("from the beginning to the end of a sitting"),
     "recency": _recency,
-    "straight-lining": lambda one, value: (
-        f"answers like those to the item before, {value:.0%} more often than chance gives"
-    ),
+    "straight-lining": _straight,
     "speeding": lambda one, value: f"{value:.0%} of the items in under a third of the usual time",
     "self-agreement": lambda one, value: (
         f"repeats an answer in {one.form} of the cases, {-value:.0%} less than the others do"

@@ -261,31 +261,36 @@ def _sums(table: RatingTable, fit: Fitted, axis: int) -> tuple[Floats, Floats]:
     for at, ladder in zip(fit.criteria, fit.ladders, strict=True):
         worth = np.zeros(256)
         worth[: len(ladder.steps)] = ladder.points[ladder.steps]
-        given = np.arange(256) < len(ladder.steps)
-        codes = table.criteria[at].codes
-        for rater, row in enumerate(codes):
+        for rater, row in enumerate(table.criteria[at].codes):
+            given = row < len(ladder.steps)
             if axis:
                 total[rater] += worth.take(row).sum()
-                count[rater] += np.count_nonzero(given.take(row))
+                count[rater] += np.count_nonzero(given)
             else:
                 total += worth.take(row)
-                count += given.take(row)
+                count += given
     return total, count
 
 
 def _fair_items(table: RatingTable, fit: Fitted) -> pl.DataFrame:
-    """Each item's mean answer as observed, and as an average rater would have given it."""
+    """Each item's mean answer as observed, and as an average rater would have given it.
+
+    Both are of the same answers: an item that was asked one criterion only is not held against all.
+    """
     keys = [name for name in ("item", "round", "rubric") if name in table.units.columns]
-    units = table.units.select(keys)
-    if fit.model is None:
-        empty = pl.lit(None, pl.Float64)
-        return units.with_columns(observed=empty, fair=empty, ratings=pl.lit(0))
-    model = fit.model
     sums, counts = _sums(table, fit, axis=0)
-    fair = fit.fair(model.theta).take(model.asked.groups.of)
-    some = counts > 0
-    return units.with_columns(
-        pl.Series("observed", np.where(some, sums / np.maximum(counts, 1), np.nan)).fill_nan(None),
-        pl.Series("fair", np.where(some, fair, np.nan)).fill_nan(None),
+    some = np.maximum(counts, 1)
+    fair = np.full(len(counts), np.nan)
+    if fit.model is not None:
+        groups = fit.model.asked.groups
+        expected = np.nan_to_num(fit.expected(fit.model.theta))
+        total = np.zeros(len(counts))
+        for at, ladder, mean in zip(fit.criteria, fit.ladders, expected, strict=True):
+            given = (table.criteria[at].codes < len(ladder.steps)).sum(axis=0)
+            total += given * mean.take(groups.of)
+        fair = np.where(groups.asked.any(axis=(0, 1)).take(groups.of), total / some, np.nan)
+    return table.units.select(keys).with_columns(
+        pl.Series("observed", np.where(counts > 0, sums / some, np.nan)).fill_nan(None),
+        pl.Series("fair", fair).fill_nan(None),
         pl.Series("ratings", counts.astype(np.int64)),
     )

@@ -12,13 +12,16 @@ from calibrant.stats.rasch_design import Floats
 def weighted_holm(p: Sequence[float], weights: Sequence[float]) -> Floats:
     """Adjusted p-values: in 95 of 100 panels without any effect none is below 0.05.
 
-    A test with twice the weight may be found at twice the p-value. Holds however tests depend on
-    one another.
+    A test with twice the weight may be found at twice the p-value, one without any never. Holds
+    however tests depend on one another.
     """
     values, weight = np.asarray(p, np.float64), np.asarray(weights, np.float64)
-    order = np.argsort(values / weight, kind="stable")
-    left = weight[order][::-1].cumsum()[::-1]  # weight of those not yet decided
-    stepped = np.maximum.accumulate(values[order] * left / weight[order])
+    some = weight > 0
+    order = np.argsort(np.divide(values, weight, out=np.full_like(values, np.inf), where=some))
+    own = weight[order]
+    left = own[::-1].cumsum()[::-1]  # weight of those not yet decided
+    priced = np.divide(values[order] * left, own, out=np.ones_like(values), where=own > 0)
+    stepped = np.maximum.accumulate(priced)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted

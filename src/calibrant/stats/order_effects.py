@@ -82,7 +82,7 @@ def _product(top: Floats, bottom: Floats) -> Effect:
     return Effect(float(top.sum()) / total, error, len(top))
 
 
-def repeat_effect(rows: Whole) -> tuple[Effect, float]:
+def repeat_effect(rows: Whole | NDArray[np.uint64]) -> tuple[Effect, float]:
     """Share of items answered exactly like the item before, less what chance gives; one-sided p.
 
     ``rows`` tells answers apart, in the order of rating. The error is that of the number of runs

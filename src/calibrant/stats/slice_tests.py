@@ -25,6 +25,8 @@ LARGE = 100
 _FIRST, _MORE = 1_999, 99_999
 """Random draws, and those where the first ones hardly ever differ as far."""
 _ENOUGH = 20
+_TINY = 1e-300
+"""The least p-value that is told: smaller ones are no numbers, and nothing is impossible."""
 _CELLS = 2_000_000
 """Counts that are held at a time."""
 
@@ -94,7 +96,8 @@ def fisher_exact(hits: int, items: int, rest_hits: int, rest_items: int) -> floa
     logs = ways(items, possible) + ways(rest_items, all_hits - possible)
     chances = np.exp(logs - logs.max())
     seen = chances[hits - possible[0]]
-    return float(min(1.0, chances[chances <= seen * (1 + 1e-7)].sum() / chances.sum()))
+    found = float(chances[chances <= seen * (1 + 1e-7)].sum() / chances.sum())
+    return min(1.0, max(found, _TINY))
 
 
 def _normal_p(inside: Values, rest: Values) -> float:
@@ -104,7 +107,7 @@ def _normal_p(inside: Values, rest: Values) -> float:
     error = both.std(ddof=1) * sqrt(1 / len(inside) + 1 / len(rest))
     if error == 0.0:
         return 1.0
-    return float(2 * ndtr(-abs(inside.mean() - rest.mean()) / error))
+    return max(float(2 * ndtr(-abs(inside.mean() - rest.mean()) / error)), _TINY)
 
 
 def _drawn_p(inside: Values, rest: Values, random: np.random.Generator) -> float:
