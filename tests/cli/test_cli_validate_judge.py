@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 
 import calibrant
 from calibrant.cli.main import cli
+from calibrant.compare.own_items import OwnEffect
 from calibrant.core.errors import SourceError
 
 PEOPLE = ("ann", "bob", "cy")
@@ -184,3 +186,119 @@ def test_a_judge_that_was_asked_again_is_held_to_its_word(tmp_path: Path) -> Non
     shown = run("validate-judge", path, "--level", "nominal", "--by", "kind", "--format", "text")
     assert "119 of 120" in shown.stdout and "What its error depends on" in shown.stdout
     assert calibrant.validate_judge(frame, level="nominal").criteria[0].stability is None
+
+
+WRITERS = ("gpt-4o", "gpt-4o-mini", "claude-3-opus", "gemini-1.5-pro")
+
+
+def written(
+    more: float, items: int = 160, *, length: float = 0.0, better: int = 0, seed: int = 0
+) -> pl.DataFrame:
+    """A judge of the gpt family that gives ``more`` to what this wrote, and ``length`` to it all.
+
+    What the family wrote is ``better`` in everybody's eyes, and longer.
+    """
+    random = np.random.default_rng(seed)
+    rows = []
+    for at in range(items):
+        writer = WRITERS[at % 4]
+        own = writer.startswith("gpt")
+        words = int(100 + 100 * own + random.integers(0, 200))
+        truth = int(random.integers(1, 5)) + better * own
+        for who in (*PEOPLE, "gpt", "gem"):
+            score = truth + int(random.integers(-1, 2))
+            if who == "gpt":
+                score += int(own and random.random() < more) + round(length * (words - 200) / 100)
+            kind = "HUMAN" if who in PEOPLE else "LLM"
+            rows.append((f"i{at}", who, kind, score, writer, words))
+    names = ["item", "rater", "kind", "score", "writer", "length"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def own_items(frame: pl.DataFrame, **more: Any) -> dict[tuple[str, str], OwnEffect]:
+    models = {"gpt": "openai/gpt-4o", "gem": "gemini-2.0-flash"}
+    told: dict[str, Any] = {"author": "writer", "models": models, **more}
+    found = calibrant.validate_judge(frame, level="interval", judge="gpt", **told)
+    return {(one.what, one.against): one for one in found.criteria[0].own_items}
+
+
+def test_a_judge_that_favours_its_own_is_told() -> None:
+    found = own_items(written(0.9, items=240))
+    mine, family = found["own model", "people"], found["own family", "people"]
+    assert (mine.n_own, mine.n_others) == (60, 120)  # relatives are no others
+    assert (family.n_own, family.n_others) == (120, 120)
+    for one in found.values():
+        assert one.found and one.slope.interval is not None
+        assert one.slope.interval[0] < 0.9 < one.slope.interval[1]
+    # the other judge is a relative of what gemini wrote, and says nothing of that
+    assert found["own family", "other judges"].n_others == 60
+
+
+def test_the_effect_is_the_difference_of_two_gaps_to_people() -> None:
+    frame = written(0.7)
+    people = pl.col("score").filter(pl.col("kind") == "HUMAN").mean()
+    judge = pl.col("score").filter(pl.col("rater") == "gpt").mean()
+    gap = frame.group_by("item").agg(pl.col("writer").first(), (judge - people).alias("gap"))
+    mean = dict(gap.group_by(pl.col("writer") == "gpt-4o").agg(pl.col("gap").mean()).iter_rows())
+    others = gap.filter(~pl.col("writer").str.starts_with("gpt"))["gap"].mean()
+    value = own_items(frame)["own model", "people"].slope.value
+    assert value == pytest.approx(mean[True] - others)
+
+
+def test_an_honest_judge_is_not_accused() -> None:
+    """Its own items are better, and it says no more than people do."""
+    for seed in range(2):
+        found = own_items(written(0.0, better=1, seed=seed))
+        assert len(found) == 4 and not any(one.found for one in found.values())
+
+
+def test_a_judge_that_likes_long_texts_is_not_accused_of_liking_its_own() -> None:
+    frame = written(0.0, length=1.0)
+    assert own_items(frame)["own family", "people"].found  # its texts are longer
+    equal = own_items(frame, by=["length"])["own family", "people"]
+    assert not equal.found and equal.slope.interval is not None
+    assert equal.slope.interval[0] < 0 < equal.slope.interval[1]
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"author": None}, "nothing says who wrote the items"),
+        ({"models": {}}, "it is not told which model gpt is"),
+        ({"models": {"gpt": "llama-3"}}, "no item is told to be by llama-3, nor one of its family"),
+        ({"models": {"gpt": "mine"}}, "no item is told to be by mine, and its family is not known"),
+    ],
+)
+def test_what_is_not_told_is_not_guessed(told: dict[str, Any], why: str) -> None:
+    given: dict[str, Any] = {"author": "writer", "models": {"gpt": "gpt-4o"}} | told
+    found = calibrant.validate_judge(written(0.7), level="interval", judge="gpt", **given)
+    assert why in found.own_untold and found.criteria[0].own_items == []
+    with pytest.raises(SourceError, match="of the ratings, and not of the items"):
+        own_items(written(0.7), author="rater")
+
+
+def test_items_and_ratings_of_judges_say_it_themselves(tmp_path: Path) -> None:
+    frame = written(1.0).filter(pl.col("rater") != "gem")
+    frame = frame.with_columns(pl.col("score").clip(1, 5), pl.lit("accuracy").alias("criterion"))
+    judge, people, items = (
+        tmp_path / name for name in ("judge.jsonl", "people.csv", "items.jsonl")
+    )
+    frame.filter(pl.col("kind") == "HUMAN").drop("writer").write_csv(people)
+    mine = frame.filter(pl.col("kind") == "LLM")
+    rater = {"rater": "gpt-1234", "kind": "LLM", "metadata": {"model": "gpt-4o", "card": "c"}}
+    with judge.open("w") as ratings, items.open("w") as texts:
+        for item, score, writer in mine.select("item", "score", "writer").iter_rows():
+            rating = {"item": item, "answers": {"accuracy": score}, **rater}
+            text = {"id": item, "question": "Why?", "response": f"So {item}.", "model": writer}
+            ratings.write(json.dumps(rating) + "\n")
+            texts.write(json.dumps(text) + "\n")
+    command = ("validate-judge", judge, people, "-r", "ai-response", "--items", items)
+    told = json.loads(run(*command).stdout)
+    assert told["authors"] == {"own": 40, "family": 40, "unclear": 0, "other": 80}
+    assert told["own_untold"] == ""
+    effects = {one["what"]: one for one in told["criteria"][0]["own_items"]}
+    assert effects["own family"]["found"] and effects["own family"]["slope"]["p"] < 0.001
+    shown = run(*command, "--format", "text").stdout
+    assert "Does it favour its own?" in shown and "80 : 80" in shown
+    untold = run(*command[:-2], "--format", "text").stderr
+    assert "cannot be told: nothing says who wrote the items" in untold

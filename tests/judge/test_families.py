@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.raters.judge.families import (
-    UNKNOWN,
-    Authors,
-    family_of,
-    generator_of,
-    kin_judges,
-)
+from calibrant.core.model_names import UNKNOWN, family_of, generator_of, relation
+from calibrant.raters.judge.families import Authors, kin_judges
 
 
 @pytest.mark.parametrize(
@@ -85,3 +80,20 @@ def test_a_judge_of_the_family_that_wrote_items_is_warned_about() -> None:
     (found,) = authors.kin(["gpt-4o", "claude-3", "yours"])
     assert found.family == "gpt" and found.wrote == 2 and authors.unnamed == 1
     assert str(found).startswith("2 items were written by a model of the gpt family")
+
+
+@pytest.mark.parametrize(
+    ("models", "author", "near"),
+    [
+        (["gpt-4o"], " OpenAI/GPT-4o ", "own"),
+        (["gpt-4o"], "gpt-4o-mini", "family"),
+        (["gpt-4o"], "claude-3-opus", "other"),
+        (["gpt-4o"], "human", "other"),
+        (["gpt-4o"], "system A", "unclear"),  # it may be one of them
+        (["mine"], "mine", "own"),
+        (["mine"], "gpt-4o", "unclear"),
+        (["claude-3", "gpt-4o"], "o3-mini", "family"),  # a panel: the nearest
+    ],
+)
+def test_how_near_an_author_is_to_a_judge(models: list[str], author: str, near: str) -> None:
+    assert relation(models, author) == near

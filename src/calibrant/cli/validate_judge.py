@@ -16,7 +16,12 @@ from calibrant.cli.reading_options import (
 from calibrant.cli.terminal import output_option, show_json, visible, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from calibrant.compare.judge_trust import JudgeTrust
+    from calibrant.compare.own_items import Authorship
 
 
 @click.command("validate-judge")
@@ -30,6 +35,12 @@ if TYPE_CHECKING:
               show_default=True, help="How far a judge may be behind: 0.2, 0.15, 0.1.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="COLUMN",
               help="Does its error depend on this, such as length? May be repeated.")  # fmt: skip
+@click.option("--author", metavar="NAME",
+              help="Field or column that says who wrote it: does it favour its own?")  # fmt: skip
+@click.option("--items", "items_path", type=click.Path(path_type=Path, dir_okay=False),
+              help="The items, where these say which model wrote them.")  # fmt: skip
+@click.option("--judge-model", "judge_is", multiple=True, metavar="MODEL",
+              help="Which model the judge is, or RATER=MODEL; else ratings say so.")  # fmt: skip
 @click.option("--enforce", is_flag=True, help="Exit with 1 unless the judge may replace people.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="Of the resampling.")  # fmt: skip
@@ -42,6 +53,9 @@ def validate_judge(
     judge: str | None,
     people: str,
     by: tuple[str, ...],
+    author: str | None,
+    items_path: Path | None,
+    judge_is: tuple[str, ...],
     enforce: bool,
     seed: int,
     style: str,
@@ -56,7 +70,8 @@ def validate_judge(
     Examples:
       calibrant validate-judge judge.jsonl people.csv -r coaching-conversation
       calibrant validate-judge all.csv --level nominal --judge gpt --people experts
-      calibrant validate-judge judge.csv people.csv --level ordinal --by length --by family
+      calibrant validate-judge judge.csv people.csv --level ordinal --by length
+      calibrant validate-judge judge.jsonl people.csv -r ai-response --items items.jsonl
     """
     from calibrant.compare.judge_trust import judge_trust
     from calibrant.core.errors import SourceError
@@ -65,14 +80,17 @@ def validate_judge(
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
         raise SourceError(f"{out}: write .json (the whole report) or .csv (a row a criterion)")
     if out is not None:
-        check_output(out, judged, labels)
+        check_output(out, judged, labels, items_path)
+    side, more = reading.side(judged), reading.side(labels)
+    frames = [*side.frames, *(more.frames if more is not None else ())]
     found = judge_trust(
-        reading.side(judged),
-        reading.side(labels),
+        side,
+        more,
         reading.how,
         judge=judge,
         people=people,  # type: ignore[arg-type]
         by=by,
+        authorship=_authorship(judged, frames, reading, items_path, author, judge_is),
         seed=seed,
     )
     if out is not None:
@@ -85,10 +103,40 @@ def validate_judge(
         raise click.exceptions.Exit(1)
 
 
+def _authorship(
+    judged: Path,
+    frames: Sequence[pl.DataFrame],
+    reading: ReadingOptions,
+    items_path: Path | None,
+    author: str | None,
+    judge_is: tuple[str, ...],
+) -> Authorship:
+    """Who wrote the items, where anything was said about it."""
+    from calibrant.formats.authors import authorship, models_of
+    from calibrant.formats.calibrating import records_of
+    from calibrant.formats.quality_files import read_all_items
+
+    items = None if items_path is None else read_all_items(items_path)
+    if items is None and author is None:
+        if judge_is:
+            raise click.UsageError("--judge-model goes with --author or --items")
+        return authorship(None, (), reading.how)
+    models = models_of(records_of(judged, reading.encoding))
+    named = [one.partition("=") for one in judge_is if "=" in one]
+    models |= {rater: (*models.get(rater, ()), model) for rater, _, model in named}
+    own = [one for one in judge_is if "=" not in one]
+    return authorship(
+        items, frames, reading.how, author=author, judge_is=own, models=models
+    )  # fmt: skip
+
+
 def _show(found: JudgeTrust) -> None:
     from calibrant.compare.judge_trust_view import blocks
 
     show_blocks(blocks(found))
+    if found.own_untold:
+        note = f"whether it favours its own items cannot be told: {found.own_untold}"
+        click.secho(visible(note), err=True, fg="yellow")
     click.echo(visible(f"{found.judge} {found.answer}"))
     for left in found.excluded:
         reason = visible(left["reason"])

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calibrant.compare.judged import Array, Side, long_rows
+from calibrant.compare.own_items import OwnEffect
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rulers import number_of
 from calibrant.stats.alternative_annotator import discoveries
@@ -71,13 +72,33 @@ def _causes(words: Sequence[str]) -> list[tuple[str | None, Array]]:
     return [(word, np.array([one == word for one in words], np.float64)) for word in shown]
 
 
-def stand_together(found: Sequence[Sequence[Effect]]) -> list[list[Effect]]:
+def held_equal(
+    items: Sequence[str], columns: Mapping[str, Mapping[str, str]]
+) -> NDArray[np.float64] | None:
+    """Columns as causes of one design, shape (N, K); not a number where a column says nothing."""
+    parts = []
+    for by_item in columns.values():
+        known = np.array([item in by_item for item in items], bool)
+        for _, cause in _causes([by_item[item] for item in items if item in by_item]):
+            part = np.full(len(items), np.nan)
+            part[known] = cause
+            parts.append(part)
+    return np.column_stack(parts) if parts else None
+
+
+def stand_together(
+    depends: Sequence[Sequence[Effect]], own: Sequence[Sequence[OwnEffect]]
+) -> tuple[list[list[Effect]], list[list[OwnEffect]]]:
     """Which effects stand when those of all criteria are looked at together."""
-    flat = [one for some in found for one in some if one.slope.p is not None]
-    p = np.array([one.slope.p for one in flat], np.float64)
-    kept: NDArray[np.bool_] = discoveries(p) if len(p) else np.zeros(0, bool)
-    stands = {id(one): bool(hit) for one, hit in zip(flat, kept, strict=True)}
-    return [[replace(one, found=stands.get(id(one), False)) for one in some] for some in found]
+    flat = [one.slope.p for some in depends for one in some]
+    flat += [one.slope.p for some in own for one in some]
+    told = [p for p in flat if p is not None]
+    kept = iter(discoveries(np.array(told, np.float64)) if told else ())
+    stands = iter([p is not None and bool(next(kept)) for p in flat])
+    return (
+        [[replace(one, found=next(stands)) for one in some] for some in depends],
+        [[replace(one, found=next(stands)) for one in some] for some in own],
+    )
 
 
 def stability(side: Side, how: Reading, judge: str) -> dict[str, Stability]:

@@ -21,10 +21,12 @@ from calibrant.compare.judge_effects import (
     Effect,
     Stability,
     effects,
+    held_equal,
     stability,
     stand_together,
 )
 from calibrant.compare.judged import ALL_ANSWERS, Side, item_column, rated_by_both, told_of_two
+from calibrant.compare.own_items import Authorship, Gaps, OwnEffect, own_effects
 from calibrant.compare.rating_columns import Reading
 from calibrant.compare.rating_tables import CriterionTable, RatingTable
 from calibrant.compare.rulers import ALL
@@ -81,6 +83,8 @@ class CriterionTrust:
     answer: Answer
     effects: list[Effect] = field(default_factory=list)
     """What the judge's error depends on, of the columns that were asked about."""
+    own_items: list[OwnEffect] = field(default_factory=list)
+    """Whether it favours what it or its family wrote, where authors are told."""
     stability: Stability | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +104,7 @@ class CriterionTrust:
             "correlation": self.correlation,
             "false_passes": None if self.false_passes is None else asdict(self.false_passes),
             "effects": [asdict(one) for one in self.effects],
+            "own_items": [asdict(one) for one in self.own_items],
             "stability": None if self.stability is None else asdict(self.stability),
         }
 
@@ -112,6 +117,10 @@ class JudgeTrust:
     people: tuple[str, ...]
     criteria: list[CriterionTrust]
     excluded: list[dict[str, Any]] = field(default_factory=list)
+    authors: dict[str, int] = field(default_factory=dict)
+    """Items by how near their authors are to the judge: own, family, unclear, other."""
+    own_untold: str = ""
+    """Why it cannot be told whether it favours its own items; empty where it can."""
 
     @property
     def answer(self) -> Answer:
@@ -126,6 +135,8 @@ class JudgeTrust:
             "answer": asdict(self.answer),
             "criteria": [one.to_dict() for one in self.criteria],
             "excluded": self.excluded,
+            "authors": self.authors,
+            "own_untold": self.own_untold,
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -157,7 +168,14 @@ def _row(one: CriterionTrust) -> dict[str, Any]:
         "bias": None if one.bias is None else one.bias.value,
         "false_passes": None if passes is None else passes.passed,
         "people_failed": None if passes is None else passes.failed,
+        **{what.replace(" ", "_"): _own(one, what) for what in ("own model", "own family")},
     }
+
+
+def _own(one: CriterionTrust, what: str) -> float | None:
+    """What the judge gives its own items more than people do."""
+    found = [each for each in one.own_items if (each.what, each.against) == (what, "people")]
+    return found[0].slope.value if found else None
 
 
 def judge_trust(
@@ -168,36 +186,73 @@ def judge_trust(
     judge: str | None = None,
     people: People = "skilled",
     by: Sequence[str] = (),
+    authorship: Authorship | None = None,
     seed: int = 0,
 ) -> JudgeTrust:
     """Hold a judge beside people, in two tables or in one that tells them apart.
 
-    ``by`` names columns that the judge's error may depend on, such as the length of an item.
+    ``by`` names columns that the judge's error may depend on, such as the length of an item;
+    ``authorship`` says who wrote the items, to see whether the judge favours its own.
     """
     table, name, others = rated_by_both(judged, labels, how, judge=judge)
     wish = EPSILON[people], seed
     asked = [_criterion(table, one, how, (name, others), wish) for one in table.criteria]
     frames = [*judged.frames, *(labels.frames if labels is not None else ())]
     columns = {column: item_column(frames, how, column) for column in by}
-    depends = [_effects(table, one, (name, others), columns) for one in table.criteria]
+    sides = [_Sides(table, one, name, others) for one in table.criteria]
+    depends = [_effects(one, columns) for one in sides]
+    wrote = (authorship or Authorship()).about(name, map(str, table.units["item"].to_list()))
+    untold = wrote.why_not(name)
+    favours = [[] if untold else _own_items(one, wrote, columns, seed) for one in sides]
     again = stability(judged, how, name)
-    for one, its, of in zip(asked, stand_together(depends), table.criteria, strict=True):
-        one.effects, one.stability = its, again.get(of.name)
-    return JudgeTrust(name, others, asked, table.excluded)
+    for one, its, own, of in zip(
+        asked, *stand_together(depends, favours), table.criteria, strict=True
+    ):
+        one.effects, one.own_items, one.stability = its, own, again.get(of.name)
+    return JudgeTrust(name, others, asked, table.excluded, wrote.counts(name), untold)
 
 
-def _effects(
-    table: RatingTable,
-    asked: CriterionTable,
-    who: tuple[str, tuple[str, ...]],
-    columns: dict[str, dict[str, str]],
-) -> list[Effect]:
-    codes, ruler, met = _met(table, asked, who)
+@dataclass(slots=True)
+class _Sides:
+    """Judge and people on one criterion."""
+
+    table: RatingTable
+    asked: CriterionTable
+    judge: str
+    people: tuple[str, ...]
+
+
+def _effects(one: _Sides, columns: dict[str, dict[str, str]]) -> list[Effect]:
+    codes, ruler, met = _met(one.table, one.asked, (one.judge, one.people))
     gap = _gap(codes, ruler)
-    if gap is None:
-        return []
-    items = [str(one) for one in table.units["item"].filter(pl.Series(met)).to_list()]
-    return effects(gap[1], items, columns)
+    return [] if gap is None else effects(gap[1], _items(one.table, met), columns)
+
+
+def _own_items(
+    one: _Sides, wrote: Authorship, columns: dict[str, dict[str, str]], seed: int
+) -> list[OwnEffect]:
+    """Against people, and against judges that are relatives of nobody concerned."""
+    table = one.table
+    codes, ruler, met = _met(table, one.asked, (one.judge, one.people))
+    items = _items(table, met)
+    found = _gap(codes, ruler)
+    above: NDArray[np.float64] | None = None
+    strangers = wrote.strangers(one.judge, [who for who in table.raters if who not in one.people])
+    if found is not None and strangers:
+        rows = [table.raters.index(who) for who in (one.judge, *strangers)]
+        beside, _ = _coded(one.asked, rows)
+        beside = np.ascontiguousarray(beside[:, met])
+        for at, who in enumerate(strangers, 1):
+            stranger = np.array([near == "other" for near in wrote.near(who, items)], bool)
+            beside[at, ~stranger] = ABSENT
+        against = _gap(beside, ruler)
+        above = None if against is None else against[1]
+    gaps = Gaps(None if found is None else found[1], above, held_equal(items, columns))
+    return own_effects(gaps, wrote.near(one.judge, items), wrote.wanted(one.judge), seed)
+
+
+def _items(table: RatingTable, met: NDArray[np.bool_]) -> list[str]:
+    return [str(one) for one in table.units["item"].filter(pl.Series(met)).to_list()]
 
 
 def _met(
@@ -320,7 +375,8 @@ def _values(codes: NDArray[np.uint8], points: NDArray[np.float64]) -> NDArray[np
     """The mean of some raters' answers to each item."""
     given = codes != ABSENT
     value = np.where(given, np.append(points, 0.0)[np.minimum(codes, len(points))], 0.0)
-    return np.asarray(value.sum(axis=0) / given.sum(axis=0))
+    with np.errstate(invalid="ignore"):  # where none of them answered there is no mean
+        return np.asarray(value.sum(axis=0) / given.sum(axis=0))
 
 
 def _correlation(codes: NDArray[np.uint8], ruler: Ruler) -> float | None:

@@ -38,6 +38,7 @@ def _tables(found: JudgeTrust) -> Iterator[Block]:
     yield from _gates(found)
     yield _test(found)
     yield from _effects(found)
+    yield from _own_items(found)
     yield from _stability(found)
     if len(found.criteria) <= FULL:
         yield from _matches(found)
@@ -143,6 +144,30 @@ def _effects(found: JudgeTrust) -> Iterator[Block]:
         header = ("depends on", "criterion", "judge − people", "95 % interval", "p", "")
         title = "What its error depends on (numbers: by standard deviation)"
         yield Block(title, header, rows)
+
+
+def _own_items(found: JudgeTrust) -> Iterator[Block]:
+    """Whether the judge favours what it or its family wrote."""
+    rows = []
+    for one in found.criteria:
+        for own in one.own_items:
+            slope = own.slope
+            items = f"{own.n_own:,} : {own.n_others:,}"
+            about = (own.what.split()[1], one.criterion or "", own.against.split()[-1], items)
+            if slope.value is None or slope.interval is None or slope.p is None:
+                rows.append((*about, "–", slope.undefined or "", ""))
+                continue
+            limits = f"{slope.interval[0]:+.2f} … {slope.interval[1]:+.2f}"
+            p = f"▸ {_p(slope.p)}" if own.found else _p(slope.p)
+            rows.append((*about, f"{slope.value:+.2f}", limits, p))
+    if rows:
+        header = ("its own", "criterion", "beyond", "items", "more", "95 % interval", "p")
+        title = "Does it favour its own? What it gives these more, beyond people or other judges"
+        yield Block(f"{title} (▸ stands)", header, rows)
+
+
+def _p(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _stability(found: JudgeTrust) -> Iterator[Block]:

@@ -7,7 +7,7 @@ item are averaged: what is estimated is what a person says on average.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -148,8 +148,10 @@ def _raters_of(frames: Sequence[pl.DataFrame]) -> list[str]:
     return pl.concat(frames)["rater"].drop_nulls().unique().to_list()
 
 
-def item_column(frames: Iterable[pl.DataFrame], how: Reading, column: str) -> dict[str, str]:
-    """What a column says of each item; the first word that is there counts."""
+def item_column(
+    frames: Sequence[pl.DataFrame], how: Reading, column: str, *, one_word: bool = False
+) -> dict[str, str]:
+    """What a column says of each item; the first word counts, or ``one_word`` is asked for."""
     known: dict[str, str] = {}
     for frame in frames:
         names = named(frame, how, "table")
@@ -158,8 +160,12 @@ def item_column(frames: Iterable[pl.DataFrame], how: Reading, column: str) -> di
         pairs = names.select(
             plain(names["item"]).cast(pl.String), plain(names[column]).cast(pl.String)
         )
-        for item, value in pairs.drop_nulls().iter_rows():
-            known.setdefault(item, value)
+        for item, value in pairs.drop_nulls().unique(maintain_order=True).iter_rows():
+            if known.setdefault(item, value) != value and one_word:
+                raise SourceError(
+                    f"column {column!r} says {known[item]!r} and {value!r} of item {item!r}: it is "
+                    "of the ratings, and not of the items"
+                )
     if not known:
         columns = sorted({name for frame in frames for name in frame.columns})
         near = suggestion(column, columns)
