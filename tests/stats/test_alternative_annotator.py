@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -213,6 +214,8 @@ def evidence(
         (evidence(0.0, behind=0.149), "may pre-sort"),  # no number of labels in sight shows it
         (evidence(1.0, ceiling=(-0.05, 0.1)), "may not be used"),  # people agree by chance
         (evidence(1.0, ceiling=(-0.05, 0.8)), "may replace"),  # nearly all answers are one
+        (evidence(1.0, ceiling=(-0.05, 0.8), low=-0.1), "needs more human labels"),  # so it seems
+        (evidence(1.0, low=-0.3), "may not be used"),  # always says what nearly all answers are
         (evidence(1.0, people=2), "needs more human labels"),
         (evidence(1.0, items=20), "needs more human labels"),
         (evidence(1.0, passes=FalsePasses(0, 0, 0, 100)), "needs more human labels"),
@@ -235,3 +238,8 @@ def test_the_labels_that_are_asked_for_are_counted() -> None:
     assert none_failed.more_labels == 35
     assert str(Answer("may replace", "it does")) == "may replace: it does"
     assert str(none_failed).startswith("needs 35 more human labels: ")
+
+
+def test_a_judge_is_not_trusted_where_nothing_differs() -> None:
+    found = replace(evidence(1.0), alpha=Estimate(coefficient="krippendorff_alpha"))
+    assert str(answer_of(found)).startswith("needs 30 more human labels: ")

@@ -147,13 +147,35 @@ def _labels_for(share: float, have: int) -> int:
     return n - have
 
 
+def _unproven(alpha: Estimate | None, told: str) -> Answer | None:
+    """Where nearly all answers are one, whoever always gives that one is as close as anybody.
+
+    A judge that passes the test must be shown to agree with people beyond chance as well.
+    """
+    limits = None if alpha is None else alpha.interval
+    if limits is not None and limits[0] > 0:
+        return None
+    if alpha is None or alpha.value is None:
+        known = "has no value"
+    else:
+        known = f"is {alpha.value:.2f}"
+        if limits is not None and limits[1] <= 0:
+            why = f"{told}, but alpha with people {known}: it does not see what they tell apart"
+            return Answer("may not be used", why)
+    why = (
+        f"{told}, but alpha with people {known}: so few answers differ that this shows nothing; "
+        "these must be labels of items with the rarer answers"
+    )
+    return Answer("needs more human labels", why, LEAST_ITEMS)
+
+
 def _by_the_test(found: Evidence) -> Answer:
     test = found.test
     tested = [one for one in test.matches if one.p is not None]
     wins = sum(one.won for one in tested)
     told = f"it matches {wins} of {len(tested)} people (advantage {test.advantage or 0:.2f})"
     if test.passed:
-        return Answer("may replace", told)
+        return _unproven(found.alpha, told) or Answer("may replace", told)
     more, have = items_to_win(test), sum(one.items for one in tested)
     open_still = sum(one.lost for one in tested) * 2 < len(tested)
     if more is not None and more <= MOST_MORE * have and open_still:
