@@ -5,9 +5,9 @@ const lines = document.querySelector("[data-lines]");
 const found = document.querySelector("[data-found]");
 const state = document.querySelector("[data-state]");
 const csrf = document.querySelector("meta[name=csrf]").content;
-// of one person, and of one study: others who use this browser write rubrics too
+// of one person, and of what is written on: others who use this browser write rubrics too
 const account = document.querySelector("meta[name=account]").content;
-const KEPT = `calibrant:rubric:${account}:${location.pathname}`;
+const KEPT = `calibrant:rubric:${account}:${text.dataset.yaml}`;
 let waiting = 0;
 let asked = 0;
 
@@ -65,15 +65,23 @@ found.addEventListener("click", (event) => {
   const high = text.scrollHeight / text.value.split("\n").length;
   text.scrollTop = Math.max(0, (link.dataset.line - 6) * high);
 });
-if (!text.value) {
-  let kept = null;
-  try { kept = localStorage.getItem(KEPT); } catch { /* nothing is kept */ }
-  if (kept?.trim()) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Bring back what I wrote last time";
-    button.addEventListener("click", () => { text.value = kept; button.remove(); check(); });
-    found.append(button);
-  }
+
+/** What was typed here and is not what the page came with: put back, or taken away again. */
+function offer() {
+  let other = null;
+  try { other = localStorage.getItem(KEPT); } catch { /* nothing is kept */ }
+  if (!other?.trim() || other === text.value) return;
+  const button = document.createElement("button");
+  const names = ["Bring back what I wrote last time", "Put back what stood here"];
+  button.type = "button";
+  button.textContent = names[0];
+  button.addEventListener("click", () => {
+    [text.value, other] = [other, text.value];
+    button.textContent = names.reverse()[0];
+    keep();
+    check();
+  });
+  state.closest("p").before(button);
 }
+offer();
 number();
