@@ -85,6 +85,19 @@ def test_items_come_back_by_position(store: Store) -> None:
     assert store.read(lambda r: r.measures(study)) == {one.id: one.measures for one in items}
 
 
+def test_items_come_a_part_at_a_time(store: Store) -> None:
+    study = store.write(lambda w: w.add_study(a_study()))
+    names = ["c-9", "Straße", "C-10", "b", "🧭 c-1"]
+    items = [an_item(n, id=name) for n, name in enumerate(names, 1)]
+    store.write(lambda w: w.add_items(study, items))
+    assert store.read(lambda r: r.find_items(study, start=1, limit=2)) == (items[1:3], 5)
+    assert store.read(lambda r: r.find_items(study, start=5, limit=2)) == ([], 5)
+    assert store.read(lambda r: r.find_items(study, "C-1", start=0, limit=1)) == ([items[2]], 2)
+    assert store.read(lambda r: r.find_items(study, "c-1", start=1, limit=5)) == ([items[4]], 2)
+    assert store.read(lambda r: r.find_items(study, "STRASSE", start=0, limit=5))[1] == 1
+    assert store.read(lambda r: r.find_items(study, "%\0", start=0, limit=5)) == ([], 0)
+
+
 def test_any_number_of_items_can_be_asked_for(store: Store) -> None:
     study = store.write(lambda w: w.add_study(a_study()))
     store.write(lambda w: w.add_items(study, (an_item(n) for n in range(1, 3001))))
@@ -174,6 +187,27 @@ def test_assignments_come_back_by_round_rater_and_position(store: Store, study: 
     ]
 
 
+def test_what_is_given_to_whom_is_told_without_reading_it_all(store: Store, study: int) -> None:
+    store.write(lambda w: w.add_round(study, a_round(2)))
+    store.write(lambda w: w.add_items(study, [an_item(5), an_item(6)]))
+    more = [Assignment(key=a_key(name, round=2), position=9) for name in ("i1", "i5", "i6")]
+    store.write(lambda w: w.add_assignments(study, more))
+    done = [a_key(name) for name in ("i1", "i2")]
+    store.write(lambda w: w.set_assignment_state(study, done, "done"))
+    store.write(lambda w: w.set_assignment_state(study, [more[2].key], "withdrawn"))
+    assert store.read(lambda r: r.undone_items(study, "ann")) == {"i1", "i3", "i4", "i5", "i6"}
+    assert store.read(lambda r: r.undone_items(study, "none")) == set()
+    assert store.read(lambda r: r.is_assigned(study, "bea"))
+    assert not store.read(lambda r: r.is_assigned(study, "none"))
+
+    def unplaced(r: Reading, rounds: tuple[int, ...]) -> int:
+        return r.count_unplaced(study, rounds)
+
+    assert [
+        store.read(partial(unplaced, rounds=rounds)) for rounds in ((1,), (2,), (1, 2), ())
+    ] == [2, 4, 1, 6]
+
+
 def test_an_assignment_that_is_there_is_named(store: Store, study: int) -> None:
     store.write(lambda w: w.add_items(study, [an_item(5)]))
     with pytest.raises(Doubled, match="round 1, item i2, rater bea, occasion 1"):
@@ -237,6 +271,23 @@ def test_the_last_revision_counts_and_all_of_them_stay(store: Store, study: int)
     found = store.read(lambda r: r.rating(study, a_key("i1")))
     assert found is not None
     assert list(found.answers) == ["depth", "tidy"]
+
+
+def test_the_latest_ratings_come_a_part_at_a_time(store: Store, study: int) -> None:
+    ratings = [a_rating(f"i{n}", submitted_at=at(n % 3)) for n in (1, 2, 3, 4)]
+    store.write(lambda w: w.add_ratings(study, [*ratings, a_rating("i1", "bea")]))
+    newer = a_rating("i3", revision=2, submitted_at=at(5))
+    store.write(lambda w: w.add_ratings(study, [newer]))
+
+    def part(start: int, limit: int) -> tuple[list[Rating], int]:
+        return store.read(lambda r: r.latest_ratings(study, "ann", start=start, limit=limit))
+
+    assert part(0, 9) == ([newer, ratings[1], ratings[0], ratings[3]], 4)
+    assert part(1, 2) == ([ratings[1], ratings[0]], 4)
+    assert part(4, 2) == ([], 4)
+    again = Assignment(key=a_key("i2", occasion=2), position=9)
+    store.write(lambda w: w.add_assignments(study, [again]))
+    assert part(0, 2) == ([newer, ratings[0]], 3)
 
 
 def test_rows_for_tables_hold_what_counts(store: Store, study: int) -> None:

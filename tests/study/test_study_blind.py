@@ -188,6 +188,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "keep_pseudonyms": lambda s: s.keep_pseudonyms("0" * 32),
     "keep_report": lambda s: s.keep_report(1, "{}", {}),
     "keep_guidelines": lambda s: s.keep_guidelines(reason="clear enough"),
+    "latest_ratings": lambda s: s.latest_ratings(start=0, limit=9),
     "leave": lambda s: s.leave("nobody", reason="x"),
     "lessons": lambda s: s.lessons(),
     "members": lambda s: s.members(),

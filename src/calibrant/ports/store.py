@@ -69,6 +69,17 @@ class Reading(Protocol):
     def items(self, study: int, ids: Collection[str] | None = None) -> Iterator[ItemRecord]:
         """These items, or all, by position; read as they are asked for."""
 
+    def find_items(
+        self, study: int, find: str = "", *, start: int, limit: int
+    ) -> tuple[list[ItemRecord], int]:
+        """A part of the items by position, and how many there are.
+
+        With ``find`` those alone whose id has these signs in it, whatever their case.
+        """
+
+    def count_unplaced(self, study: int, rounds: Collection[int]) -> int:
+        """How many items nobody was given in these rounds; what was withdrawn does not count."""
+
     def item_keys(self, study: int) -> list[tuple[str, str]]:
         """Id and hash of every item, by position."""
 
@@ -109,6 +120,12 @@ class Reading(Protocol):
     ) -> int:
         """How many assignments of a rater in a round are in a state."""
 
+    def is_assigned(self, study: int, rater: str) -> bool:
+        """Whether a rater was ever given anything."""
+
+    def undone_items(self, study: int, rater: str) -> set[str]:
+        """Items that a rater was given and has not handed in each time."""
+
     def coming_again(self, study: int, rater: str) -> set[str]:
         """Items that a rater has before them for another time."""
 
@@ -142,6 +159,14 @@ class Reading(Protocol):
         all_revisions: bool = False,
     ) -> Iterator[Rating]:
         """Ratings by key and revision, the one that counts of each unless all are asked for."""
+
+    def latest_ratings(
+        self, study: int, rater: str, *, start: int, limit: int
+    ) -> tuple[list[Rating], int]:
+        """A part of a rater's ratings that count, the latest first, and how many there are.
+
+        Those of items that come again are left out.
+        """
 
     def answer_rows(
         self, study: int, rounds: Collection[int] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Any
 
@@ -93,6 +94,62 @@ def some_items(among: Among) -> Select[Any]:
 
 
 @cache
+def items_part() -> Select[Any]:
+    """Some items from a place on; an index gives them by position."""
+    return of_study(schema.item, "position").limit(bindparam("limit")).offset(bindparam("start"))
+
+
+@cache
+def item_ids() -> Select[Any]:
+    """Every id, by position."""
+    table = schema.item
+    wanted = select(table.c.id).where(table.c.study == bindparam("study"))
+    return wanted.order_by(table.c.position)
+
+
+def unplaced(study: int, rounds: Collection[int]) -> Select[Any]:
+    """Counts items without an assignment that stands; each is looked up by its key."""
+    table, item = schema.assignment, schema.item
+    given = exists().where(
+        table.c.study == item.c.study,
+        table.c.round.in_(sorted(set(rounds))),
+        table.c.item == item.c.id,
+        table.c.state != "withdrawn",
+    )
+    return select(func.count()).select_from(item).where(item.c.study == study, ~given)
+
+
+@cache
+def undone() -> Select[Any]:
+    """Items of a rater that are not handed in."""
+    table = schema.assignment
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
+    return select(table.c.item).where(*these, table.c.state != "done")
+
+
+@cache
+def anything_of() -> Select[Any]:
+    """One assignment of a rater, whichever."""
+    table = schema.assignment
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
+    return select(table.c.round).where(*these).limit(1)
+
+
+@cache
+def own_ratings(*, counted: bool) -> Select[Any]:
+    """A rater's ratings that count and may be shown, or how many; the latest first."""
+    table = schema.rating
+    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
+    known = in_a_round(table, bindparam("study"))
+    shown = (*these, known, is_last(table), table.c.item.not_in(repeats_ahead()))
+    if counted:
+        return select(func.count()).select_from(table).where(*shown)
+    order = (table.c.submitted_at.desc(), *schema.key_columns(table))
+    part = select(table).where(*shown).order_by(*order)
+    return part.limit(bindparam("limit")).offset(bindparam("start"))
+
+
+@cache
 def drafts_of() -> Select[Any]:
     """All drafts of a rater."""
     table = schema.draft
@@ -159,6 +216,12 @@ def is_last(table: Table) -> ColumnElement[bool]:
     later = table.alias("later")
     same = [later.c[name] == table.c[name] for name in KEY]
     return ~exists().where(*same, later.c.revision > 1, later.c.revision > table.c.revision)
+
+
+def in_a_round(table: Table, study: int | BindParameter[int]) -> ColumnElement[bool]:
+    """True of every row; with it SQLite looks rows up by their key, in which rounds come first."""
+    numbers = select(schema.round.c.number).where(schema.round.c.study == study)
+    return table.c.round.in_(numbers)
 
 
 def narrowed(wanted: Select[Any], table: Table, **values: object) -> Select[Any]:

@@ -36,6 +36,7 @@ from calibrant.store import rows, schema
 from calibrant.store.dialect import PART, Dialect
 from calibrant.store.lookups import (
     BATCH,
+    anything_of,
     bound,
     by_request,
     by_requests,
@@ -43,15 +44,21 @@ from calibrant.store.lookups import (
     drafts_of,
     entries_after,
     findable,
+    in_a_round,
     is_last,
+    item_ids,
+    items_part,
     last_revision,
     named_member,
     narrowed,
     nearest_open,
     of_study,
+    own_ratings,
     repeats_ahead,
     selected_at,
     some_items,
+    undone,
+    unplaced,
 )
 from calibrant.store.quick import fetched
 
@@ -127,6 +134,23 @@ class SqlReading:
             return iter(self._all(wanted, rows.item_record, asked))
         return self._stream(wanted, rows.item_record, asked)
 
+    def find_items(
+        self, study: int, find: str = "", *, start: int, limit: int
+    ) -> tuple[list[ItemRecord], int]:
+        """A part of the items by position, and how many there are; perhaps by a part of the id."""
+        if not find:
+            asked = {"study": study, "start": start, "limit": limit}
+            return self._all(items_part(), rows.item_record, asked), self.count_items(study)
+        wanted = find.casefold()  # which databases do each in their own way
+        ids = (row[0] for row in fetched(self._connection, item_ids(), {"study": study}))
+        matching = [id for id in ids if wanted in id.casefold()]
+        part = matching[start : start + limit]
+        return list(self.items(study, part)) if part else [], len(matching)
+
+    def count_unplaced(self, study: int, rounds: Collection[int]) -> int:
+        """How many items nobody was given in these rounds; what was withdrawn does not count."""
+        return int(self._connection.execute(unplaced(study, rounds)).scalar_one())
+
     def item_keys(self, study: int) -> list[tuple[str, str]]:
         """Id and hash of every item, by position."""
         table = schema.item
@@ -175,6 +199,8 @@ class SqlReading:
         table = schema.assignment
         wanted = select(table).where(table.c.study == study)
         wanted = narrowed(wanted, table, round=round, rater=rater, item=item, state=state)
+        if item is not None and round is None:
+            wanted = wanted.where(in_a_round(table, study))
         order = [table.c[name] for name in ("round", "rater", "position", "item", "occasion")]
         return self._stream(wanted.order_by(*order), rows.assignment_record)
 
@@ -200,6 +226,16 @@ class SqlReading:
         """How many assignments of a rater in a round are in a state."""
         asked = {"study": study, "rater": findable(rater), "round": round, "state": state}
         return int(fetched(self._connection, counted_assignments(), asked)[0][0])
+
+    def is_assigned(self, study: int, rater: str) -> bool:
+        """Whether a rater was ever given anything."""
+        asked = {"study": study, "rater": findable(rater)}
+        return bool(fetched(self._connection, anything_of(), asked))
+
+    def undone_items(self, study: int, rater: str) -> set[str]:
+        """Items that a rater was given and has not handed in each time."""
+        asked = {"study": study, "rater": findable(rater)}
+        return {row[0] for row in fetched(self._connection, undone(), asked)}
 
     def coming_again(self, study: int, rater: str) -> set[str]:
         """Items that a rater has before them for another time."""
@@ -254,6 +290,15 @@ class SqlReading:
         if not all_revisions:
             wanted = wanted.where(is_last(table))
         return self._stream(wanted.order_by(*schema.key_columns(table)), rows.rating_record)
+
+    def latest_ratings(
+        self, study: int, rater: str, *, start: int, limit: int
+    ) -> tuple[list[Rating], int]:
+        """A part of a rater's ratings that count, the latest first, and how many there are."""
+        asked = {"study": study, "rater": findable(rater)}
+        part = asked | {"start": start, "limit": limit}
+        counted = fetched(self._connection, own_ratings(counted=True), asked)
+        return self._all(own_ratings(counted=False), rows.rating_record, part), int(counted[0][0])
 
     def answer_rows(
         self, study: int, rounds: Collection[int] | None = None

@@ -327,3 +327,11 @@ def my_ratings(session: Session, *, round: int | None = None) -> list[Rating]:
         return [one for one in mine if one.key.item not in waiting]
 
     return session.store.read(work)
+
+
+@verb("reviewer", shows="own")
+def latest_ratings(session: Session, *, start: int, limit: int) -> tuple[list[Rating], int]:
+    """A part of ``my_ratings``, the latest first, and how many there are."""
+    return session.store.read(
+        lambda tx: tx.latest_ratings(session.number, session.actor, start=start, limit=limit)
+    )

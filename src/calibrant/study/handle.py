@@ -72,6 +72,7 @@ class Study(Session):
     correct = collect.correct
     take_up = collect.take_up
     my_ratings = collect.my_ratings
+    latest_ratings = collect.latest_ratings
     raise_flag = flags.raise_flag
     decide_flag = flags.decide_flag
     ask = flags.ask

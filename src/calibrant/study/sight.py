@@ -39,13 +39,12 @@ def sight_of(tx: Reading, session: Session) -> Sight:
     """What the actor may see now."""
     me = member_named(tx, session, session.actor)
     rounds = tx.rounds(session.number)
-    mine = list(tx.assignments(session.number, rater=me.name))
-    undone = frozenset(one.key.item for one in mine if one.state != "done")
+    undone = frozenset(tx.undone_items(session.number, me.name))
     closed = frozenset(one.number for one in rounds if one.state == "closed")
     if "lead" not in me.roles:
         return Sight(closed, undone, masks(tx, session), True)
     everything = frozenset(one.number for one in rounds)
-    rates = bool(mine) or "reviewer" in me.roles
+    rates = "reviewer" in me.roles or tx.is_assigned(session.number, me.name)
     return Sight(closed if rates else everything, undone, lambda name: name, False)
 
 

@@ -12,9 +12,7 @@ from starlette.exceptions import HTTPException
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault, RecordError
 from calibrant.core.item import Item, item_text
-from calibrant.core.study import ItemRecord
 from calibrant.formats.items import read_item as read_record
-from calibrant.ports.store import Reading
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.lead_models import (
     TROUBLE,
@@ -43,13 +41,9 @@ def items(
 ) -> Any:
     """Items by position, a part at a time."""
     number = seat.study.number
-
-    def work(tx: Reading) -> tuple[list[ItemRecord], int]:
-        ids = [id for id, _ in tx.item_keys(number)]
-        shown = ids[after : after + limit]
-        return list(tx.items(number, shown)) if shown else [], len(ids)
-
-    records, total = seat.study.store.read(work)
+    records, total = seat.study.store.read(
+        lambda tx: tx.find_items(number, start=after, limit=limit)
+    )
     return ItemsOut(
         items=[
             ItemOut(

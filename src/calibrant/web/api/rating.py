@@ -208,13 +208,11 @@ def my_ratings(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
 ) -> Any:
     """Your own ratings, the latest first."""
-    mine = sorted(seat.study.my_ratings(), key=lambda one: one.submitted_at, reverse=True)
-    part = mine[after : after + limit]
-    more = after + limit < len(mine)
+    part, total = seat.study.latest_ratings(start=after, limit=limit)
     return RatingsOut(
         ratings=[_rating(one) for one in part],
-        total=len(mine),
-        after=after + limit if more else None,
+        total=total,
+        after=after + limit if after + limit < total else None,
     )
 
 

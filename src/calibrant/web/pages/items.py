@@ -13,7 +13,6 @@ from calibrant.core.errors import SourceError, StudyError
 from calibrant.core.item import Conversation, FreeItem, Item, Plan
 from calibrant.core.item import Response as Answered
 from calibrant.core.study import ItemRecord
-from calibrant.ports.store import Reading
 from calibrant.study.intake import words_of
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.form_fields import sentence, text_of
@@ -79,16 +78,13 @@ def _number(text: str) -> int:
 
 def _listed(seat: Seat, find: str, at: int) -> tuple[list[Row], int, int]:
     """The rows of a page; how many items match, and how many there are."""
-    wanted = find.casefold()
-    number = seat.study.number
-
-    def work(tx: Reading) -> tuple[list[ItemRecord], int, int]:
-        ids = [id for id, _ in tx.item_keys(number)]
-        matching = [id for id in ids if wanted in id.casefold()] if wanted else ids
-        shown = matching[(at - 1) * EACH : at * EACH]
-        return list(tx.items(number, shown)) if shown else [], len(matching), len(ids)
-
-    records, matching, total = seat.study.store.read(work)
+    number, start = seat.study.number, (at - 1) * EACH
+    (records, matching), total = seat.study.store.read(
+        lambda tx: (
+            tx.find_items(number, find, start=start, limit=EACH),
+            tx.count_items(number),
+        )
+    )
     rows = [Row(one.id, one.position, one.content is None, _gist(one)) for one in records]
     return rows, matching, total
 

@@ -21,6 +21,8 @@ from calibrant.web.render import page, redirect
 
 routes = Routes()
 A_PAGE = 50
+MOST = 2**31
+"""Ratings of one person, at the very most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +42,20 @@ class Line:
 @routes.get("/s/{study}/past", access=member("reviewer"))
 def past(request: Request, seat: Seat, after: int = 0, corrected: str = "") -> Response:
     """One's own ratings, the latest first; ``corrected``: the one that has just been corrected."""
-    mine = sorted(seat.study.my_ratings(), key=lambda one: one.submitted_at, reverse=True)
-    start = min(max(after, 0), len(mine))
+    start = min(max(after, 0), MOST)
+    mine, total = seat.study.latest_ratings(start=start, limit=A_PAGE)
     opened = open_rounds(seat.study)
     used = [one.rubric for one in seat.study.versions()]
     titles = {one.id: one.title for rubric in used for one in rubric.criteria}
     flags = {one.id: one.title for rubric in used for one in rubric.red_flags or ()}
-    lines = [_line(one, titles, flags, opened) for one in mine[start : start + A_PAGE]]
+    lines = [_line(one, titles, flags, opened) for one in mine]
     return page(
         request,
         "past.html",
         seat=seat,
         lines=lines,
-        start=start,
-        total=len(mine),
+        start=min(start, total),
+        total=total,
         size=A_PAGE,
         corrected=next((x.item for x in lines if x.task == corrected and x.revision > 1), ""),
     )

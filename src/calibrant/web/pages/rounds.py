@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import Request
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
@@ -12,6 +10,7 @@ from starlette.responses import Response
 from calibrant.core.errors import StudyError
 from calibrant.core.plan import overlap_plan
 from calibrant.core.study import COUNTING, Round
+from calibrant.ports.store import Reading
 from calibrant.study.rounds import TOGETHER, USUAL_SAMPLE, Planned
 from calibrant.study.sight import raters_of
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
@@ -62,14 +61,9 @@ def _without_round(seat: Seat) -> int:
     """Items that no main round has, and that one could take."""
     number = seat.study.number
 
-    def work(tx: Any) -> int:
-        counting = {one.number for one in tx.rounds(number) if one.kind in COUNTING}
-        taken: set[str] = set()
-        for part in tx.assignment_rows(number):
-            taken.update(
-                item for at, item, _, state in part if at in counting and state != "withdrawn"
-            )
-        return int(tx.count_items(number)) - len(taken)
+    def work(tx: Reading) -> int:
+        counting = [one.number for one in tx.rounds(number) if one.kind in COUNTING]
+        return tx.count_unplaced(number, counting)
 
     return seat.study.store.read(work)
 
