@@ -183,7 +183,8 @@ def test_every_step_leads_to_a_page() -> None:
         "rate 3 items of round 1",
         "nothing to rate: no round is open",
     ]
-    found = next_steps(told, "/s/7")
+    found = next_steps(told, "/s/7", {"x": "Warmth"})
+    assert found[7].text == "Agreement on Warmth is low (round 1): discuss comes next"
     assert [one.address for one in found] == [
         "/s/7/items",
         "/s/7/people",
@@ -210,6 +211,5 @@ def test_an_interval_is_drawn_where_its_numbers_say() -> None:
     assert below is not None and (below.low, below.zero, below.value) == (0.0, 80.0, 40.0)
     assert interval_of(None, None, 0.8) is None
     assert target_value("percent > 0.8") == 0.8 and target_value("nothing") is None
-    assert (
-        coefficient_words("cohen_kappa:quadratic >= 0.6") == "cohen kappa, quadratic at least 0.6"
-    )
+    said = coefficient_words("cohen_kappa:quadratic >= 0.6")
+    assert said == "Cohen's kappa (quadratic) at least 0.6"

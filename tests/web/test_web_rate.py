@@ -122,7 +122,7 @@ def test_faults_stand_at_their_fields_and_nothing_typed_is_lost(
         for name, text in re.findall(r'id="wrong-([^"]+)">(.*?)</div>', answer.text)
         if text
     }
-    assert "Is not answered" in wrong["answers.clarity"]
+    assert "Not answered" in wrong["answers.clarity"]
     assert "has no note" in wrong["notes.realism"]
     assert "does not stand in the item" in wrong["evidence.realism"]
     assert "Needs the words" in wrong["flags.medical_advice"]

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from calibrant.compare.blocks import Block
+from calibrant.web.cases import KINDS
 
 _OPTIONS = re.compile(r"\s*\((?:-o|--fair)[^)]*\)|,\s*-o keeps all(?=[,)])|\s-o keeps all, (?=the)")
 """Options of commands, which nobody can give here."""
 _DRAWN = ("", "apart")
 """Headings of columns that hold bars made of letters."""
+_FIGURE = re.compile(r"[–—]?|[+−-]?\d[\d.,%…+−\s-]*")
+"""A cell that holds a number, an interval, or nothing."""
 LONG = 15
 """Rows from which a table is long."""
 
@@ -23,6 +26,12 @@ class PageBlock:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def figures(self) -> frozenset[int]:
+        """Columns of nothing but numbers, which stand below one another."""
+        columns = enumerate(zip(*self.rows, strict=True))
+        return frozenset(at for at, cells in columns if all(map(_FIGURE.fullmatch, cells)))
 
     @property
     def is_long(self) -> bool:
@@ -40,5 +49,5 @@ def _shown(one: Block) -> PageBlock:
     return PageBlock(
         title=_OPTIONS.sub("", one.title),
         header=tuple(one.header[at] or "outcome" for at in kept),
-        rows=tuple(tuple(row[at] for at in kept) for row in one.rows),
+        rows=tuple(tuple(KINDS.get(row[at], row[at]) for at in kept) for row in one.rows),
     )

@@ -178,7 +178,9 @@ def faults_by_field(faults: Iterable[Fault], form: Mapping[str, Any]) -> dict[st
 
 def sentence(fault: Fault) -> str:
     """A fault as it stands beside a field: what it is about is seen there, and need not be said."""
-    said = re.sub(r"^[\w-]+ (?=(?:is|needs|has) )", "", fault.message, flags=re.ASCII)
+    said = re.sub(
+        r"^[\w-]+ (?:is (?=not )|(?=(?:is|needs|has) ))", "", fault.message, flags=re.ASCII
+    )
     hint = f" ({fault.hint})" if fault.hint else ""
     return f"{said[:1].upper()}{said[1:]}{hint}"
 

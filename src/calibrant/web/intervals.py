@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from calibrant.report.wording import coefficient
+
 WIDTH = 160
 """Units of the drawing from its lowest value to 1."""
 OUTCOMES = {
@@ -56,8 +58,8 @@ def target_value(target: str) -> float | None:
 
 
 def coefficient_words(target: str) -> str:
-    """A target as people read it: ``krippendorff alpha, ordinal at least 0.6``."""
+    """A target as people read it: ``Krippendorff's alpha (ordinal) at least 0.6``."""
     name, _, rest = target.partition(" ")
     sign, _, number = rest.partition(" ")
     said = {">": "above", ">=": "at least"}.get(sign, sign)
-    return f"{name.replace('_', ' ').replace(':', ', ')} {said} {number}".strip()
+    return f"{coefficient(name)} {said} {number}".strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 _PLACES: tuple[tuple[str, str, str], ...] = (
@@ -31,13 +31,21 @@ class NextStep:
     label: str
 
 
-def next_steps(told: Iterable[str], path: str) -> list[NextStep]:
-    """The steps of a status with addresses below ``path``; a late phase leads to the timeline."""
-    return [_step(one, path) for one in told]
+def next_steps(
+    told: Iterable[str], path: str, titles: Mapping[str, str] | None = None
+) -> list[NextStep]:
+    """The steps of a status with addresses below ``path``; a late phase leads to the timeline.
+
+    Criteria are called by their ``titles``, where these are given.
+    """
+    return [_step(one, path, titles or {}) for one in told]
 
 
-def _step(text: str, path: str) -> NextStep:
+def _step(text: str, path: str, titles: Mapping[str, str]) -> NextStep:
     said = (text[:1].upper() + text[1:]).replace("test_again", "testing again")
+    said = re.sub(
+        r"(?<=^Agreement on )\S+", lambda found: titles.get(found[0], found[0]), said, count=1
+    )
     for begins, place, label in _PLACES:
         if re.match(begins, text):
             return NextStep(said, place if place.startswith("#") else path + place, label)

@@ -234,13 +234,15 @@ def troubles(looked: Looked, kind: ItemType, choices: Mapping[str, str]) -> list
     if not looked.columns:
         return told
     told += [
-        f"No column is the {field.what.partition(':')[0]} ({field.name}): choose one."
-        if not field.what.startswith("profile:")
-        else f"No column is the {field.name} of the profile: choose one."
-        for field in looked.fields
-        if field.needed and field.name not in by_field
+        _missing(field) for field in looked.fields if field.needed and field.name not in by_field
     ]
     return told + _unspoken(looked, kind, set(by_field))
+
+
+def _missing(field: Field) -> str:
+    part, _, _ = field.what.partition(": ")
+    named = f"{field.name} of the profile" if part == "profile" else part
+    return f"No column is the {named}: choose one."
 
 
 def _unspoken(looked: Looked, kind: ItemType, given: set[str]) -> list[str]:

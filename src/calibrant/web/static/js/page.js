@@ -1,4 +1,4 @@
-// What every page does: the theme, the sheet of keys, times in the reader's own zone.
+// What every page does: the theme, the sheet of keys, times in the reader's own zone, the place in view.
 import { acts } from "./keys.js";
 
 const THEME = "calibrant-theme";
@@ -29,6 +29,13 @@ function localTimes(root) {
   }
 }
 
+function showPlace() {
+  // On a narrow screen the places of a study are one line that moves sideways.
+  const here = document.querySelector(".places [aria-current]");
+  const line = here?.closest("ul");
+  if (line) line.scrollLeft = here.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
+}
+
 function confirmFirst(event) {
   const question = event.target.dataset?.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
@@ -36,6 +43,8 @@ function confirmFirst(event) {
 
 applyTheme(remembered(THEME));
 localTimes(document);
+showPlace();
+addEventListener("resize", showPlace);
 document.addEventListener("submit", confirmFirst);
 document.addEventListener("calibrant:shown", (event) => localTimes(event.target));
 for (const [act, run] of [["theme", switchTheme], ["help", () => document.getElementById("keys").showModal()]]) {
