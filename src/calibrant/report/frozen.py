@@ -62,7 +62,7 @@ def thawed(study: Study, number: int) -> Findings:
 def said(outcome: Frozen | Missing) -> str:
     """What became of it, as a sentence that goes on from what it is kept with."""
     if isinstance(outcome, Missing):
-        return f"no report was frozen: {outcome.why}"
+        return f"no report was frozen: {outcome.why.rstrip('.')}"
     return "the report of now is frozen with it"
 
 

@@ -237,19 +237,20 @@ def check_in(
     """Record a check-in, with the agreement of all rounds that count as it stands now."""
     said = reason_of(decisions, "a check-in")
 
-    def work(tx: Writing) -> None:
+    def look(tx: Reading) -> list[dict[str, Any]]:
         known = [one.name for one in tx.members(session.number)]
         for name in attendees:
             if name not in known:
                 raise UnknownName("member", name, known)
         if not attendees:
             raise StudyError("say who attended")
-        shot = _snapshot(tx, session, [one.number for one in tx.rounds(session.number)])
-        body = {"attendees": sorted(attendees), "snapshot": shot}
-        words = {"decisions": said, "actions": actions}
-        tx.log(session.number, [session.entry("check_in", body=body, words=words)])
+        return _snapshot(tx, session, [one.number for one in tx.rounds(session.number)])
 
-    session.alone(work)
+    shot = session.store.read(look)  # takes seconds on a large study: nobody waits for it to write
+    body = {"attendees": sorted(attendees), "snapshot": shot}
+    words = {"decisions": said, "actions": actions}
+    entry = session.entry("check_in", body=body, words=words)
+    session.alone(lambda tx: tx.log(session.number, [entry]))
     return check_ins(session)[-1]
 
 

@@ -217,6 +217,31 @@ class CheckInOut(BaseModel):
     snapshot: list[dict[str, Any]]
 
 
+class CheckInMade(CheckInOut):
+    """A check-in that was just recorded."""
+
+    report: str
+    """What became of the report that is frozen with it, in words."""
+
+
+class FrozenOut(BaseModel):
+    """A report that was frozen."""
+
+    number: int
+    """Of the check-in, or of the entry that says that the phase is done."""
+    at: str
+    by: str
+    what: Literal["check_in", "phase"]
+    phase: str | None
+    hash: str
+
+
+class FrozenListOut(BaseModel):
+    """Every report that was frozen, in order."""
+
+    reports: list[FrozenOut]
+
+
 class CheckInsOut(BaseModel):
     """All check-ins, in order."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import Path
+from fastapi import Path, Request
 
 from calibrant.web.access import Routes, Seat, member
+from calibrant.web.freezing import frozen_with
 from calibrant.web.lead_models import TROUBLE, Done, ReasonIn
 from calibrant.web.run_models import (
     CheckInIn,
-    CheckInOut,
+    CheckInMade,
     CheckInsOut,
     LessonIn,
     LessonsOut,
@@ -39,10 +40,10 @@ def start_phase(seat: Seat, phase: PhaseId, body: PhaseMove) -> Any:
 
 
 @routes.post("/phases/{phase}/finish", access=LEAD, response_model=Done, responses=TROUBLE)
-def finish_phase(seat: Seat, phase: PhaseId, body: PhaseMove) -> Any:
-    """End a phase once its conditions hold, or with a reason."""
-    seat.study.finish_phase(phase, override=body.override)
-    return Done(said=f"phase {phase} is done")
+def finish_phase(request: Request, seat: Seat, phase: PhaseId, body: PhaseMove) -> Any:
+    """End a phase once its conditions hold, or with a reason; the report is frozen with it."""
+    number = seat.study.finish_phase(phase, override=body.override)
+    return Done(said=f"phase {phase} is done; {frozen_with(request, seat, number)}")
 
 
 @routes.post("/steps", access=LEAD, response_model=Done, responses=TROUBLE)
@@ -61,15 +62,17 @@ def check_ins(seat: Seat) -> Any:
 
 
 @routes.post(
-    "/check-ins", access=LEAD, status_code=201, response_model=CheckInOut, responses=TROUBLE
+    "/check-ins", access=LEAD, status_code=201, response_model=CheckInMade, responses=TROUBLE
 )
-def check_in(seat: Seat, body: CheckInIn) -> Any:
-    """Record a check-in; agreement as it stands now is kept with it."""
-    return asdict(
-        seat.study.check_in(
-            attendees=body.attendees, decisions=body.decisions, actions=body.actions
-        )
+def check_in(request: Request, seat: Seat, body: CheckInIn) -> Any:
+    """Record a check-in; agreement as it stands now and the whole report are kept with it.
+
+    The report of a large study comes a little later: its number is then among ``/reports``.
+    """
+    made = seat.study.check_in(
+        attendees=body.attendees, decisions=body.decisions, actions=body.actions
     )
+    return asdict(made) | {"report": frozen_with(request, seat, made.number)}
 
 
 @routes.get(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import polars as pl
-from fastapi import Query, Request
+from fastapi import Path, Query, Request
 
 from calibrant.report.findings import findings
-from calibrant.web.access import Routes, Seat, member
+from calibrant.report.frozen import thawed
+from calibrant.web.access import Routes, Seat, member, workspace_of
 from calibrant.web.kept import kept_for
 from calibrant.web.lead_models import TROUBLE
-from calibrant.web.run_models import After, Limit, ReportOut, RoundNumber, RowsOut
+from calibrant.web.run_models import After, FrozenListOut, Limit, ReportOut, RoundNumber, RowsOut
 
 routes = Routes("/api/v1/studies/{study}", tags=["results"])
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Of a check-in, or as listed.")]
 Kinds = Annotated[list[Literal["HUMAN", "LLM", "CODE"]], Query(description="People, unless said.")]
 
 
@@ -74,6 +77,18 @@ def raters(request: Request, seat: Seat, round: RoundNumber = None) -> Any:
 def report(request: Request, seat: Seat) -> Any:
     """Everything there is to report, as data."""
     return {"report": kept_for(request, seat, "report", findings).to_dict()}
+
+
+@routes.get("/reports", access=member("lead"), response_model=FrozenListOut, responses=TROUBLE)
+def frozen_reports(seat: Seat) -> Any:
+    """The reports that were frozen with check-ins and at the end of phases."""
+    return {"reports": [asdict(one) for one in seat.study.frozen_reports()]}
+
+
+@routes.get("/reports/{number}", access=member("lead"), response_model=ReportOut, responses=TROUBLE)
+def frozen_report(request: Request, seat: Seat, number: Number) -> Any:
+    """A report as it was when it was frozen, as data."""
+    return {"report": thawed(workspace_of(request).unhurried(seat.study), number).to_dict()}
 
 
 def _part(frame: pl.DataFrame, limit: int, after: int) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from fastapi import Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
+from calibrant.study.phases import CheckIn
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.attempts import text_of, trouble_of, typed
+from calibrant.web.freezing import frozen_with, unfinished
 from calibrant.web.intervals import OUTCOMES, coefficient_words, interval_of, target_value
 from calibrant.web.render import page, redirect
 
@@ -20,23 +22,24 @@ LEAD = member("lead")
 @routes.get("/s/{study}/check-ins", access=member("lead", "viewer"))
 def check_ins(request: Request, seat: Seat) -> Response:
     """All check-ins and lessons."""
-    return page(request, "check_ins.html", seat=seat, **_values(seat))
+    return page(request, "check_ins.html", seat=seat, **_values(request, seat))
 
 
 @routes.post("/s/{study}/check-ins", access=LEAD)
 def check_in(request: Request, seat: Seat, form: FormData) -> Response:
-    """Record a check-in; agreement as it stands now is kept with it."""
+    """Record a check-in; agreement as it stands now and the whole report are kept with it."""
     came = [one for one in form.getlist("attendees") if isinstance(one, str)]
-    trouble = trouble_of(
-        lambda: seat.study.check_in(
-            attendees=came,
-            decisions=text_of(form, "decisions"),
-            actions=text_of(form, "actions"),
-        )
-    )
+    made: list[CheckIn] = []
+
+    def record() -> None:
+        decisions, actions = text_of(form, "decisions"), text_of(form, "actions")
+        made.append(seat.study.check_in(attendees=came, decisions=decisions, actions=actions))
+
+    trouble = trouble_of(record)
     if trouble:
         return _again(request, seat, form, trouble, attendees=came)
-    return redirect(request, f"{seat.path}/check-ins", "The check-in is recorded.")
+    said = f"The check-in is recorded; {frozen_with(request, seat, made[0].number)}."
+    return redirect(request, f"{seat.path}/check-ins", said)
 
 
 @routes.post("/s/{study}/lessons", access=member("lead", "reviewer", "adjudicator"))
@@ -66,7 +69,7 @@ def finalise(request: Request, seat: Seat, form: FormData) -> Response:
 
 
 def _again(request: Request, seat: Seat, form: FormData, trouble: str, **more: Any) -> Response:
-    values = _values(seat) if seat.has("lead", "viewer") else _nothing()
+    values = _values(request, seat) if seat.has("lead", "viewer") else _nothing()
     values |= {"trouble": trouble, "typed": typed(form), **more}
     return page(request, "check_ins.html", seat=seat, status=422, **values)
 
@@ -75,6 +78,8 @@ def _nothing() -> dict[str, Any]:
     """What the page shows to whoever may only write a lesson down."""
     return {
         "found": [],
+        "frozen": set(),
+        "unfinished": {},
         "lessons": [],
         "people": [],
         "rubric": None,
@@ -85,9 +90,12 @@ def _nothing() -> dict[str, Any]:
     }
 
 
-def _values(seat: Seat) -> dict[str, Any]:
+def _values(request: Request, seat: Seat) -> dict[str, Any]:
     study = seat.study
+    leads = seat.has("lead")
     return _nothing() | {
+        "frozen": {one.number for one in study.frozen_reports()} if leads else set(),
+        "unfinished": unfinished(request, seat) if leads else {},
         "found": [(one, list(map(_drawn, one.snapshot))) for one in reversed(study.check_ins())],
         "lessons": study.lessons(),
         "people": [

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from calibrant.study.recalibrate import Step
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.attempts import text_of, trouble_of
+from calibrant.web.freezing import frozen_with
 from calibrant.web.intervals import OUTCOMES, coefficient_words, interval_of, target_value
 from calibrant.web.kept import comes_later
 from calibrant.web.next_steps import next_steps
@@ -45,16 +46,23 @@ def standing(request: Request, seat: Seat, part: bool = False) -> Response:
 
 @routes.post("/s/{study}/phases", access=member("lead"))
 def move_phase(request: Request, seat: Seat, form: FormData) -> Response:
-    """Begin or finish a phase; with a reason also where something is missing."""
+    """Begin or finish a phase; with a reason also where something is missing.
+
+    With the end of one the report is frozen.
+    """
     phase, why = text_of(form, "phase"), text_of(form, "override")
     begins = text_of(form, "move") == "start"
     act = seat.study.start_phase if begins else seat.study.finish_phase
-    trouble = trouble_of(lambda: act(phase, override=why or None))
+    ended: list[int | None] = []
+    trouble = trouble_of(lambda: ended.append(act(phase, override=why or None)))
     if trouble:
         values = _values(request, seat, at_once=True)
         values |= {"trouble": trouble, "failed_phase": phase, "override": why}
         return page(request, "overview.html", seat=seat, status=422, **values)
-    said = "The phase has begun." if begins else "The phase is done."
+    number = ended[0]
+    said = "The phase has begun."
+    if number is not None:
+        said = f"The phase is done; {frozen_with(request, seat, number)}."
     return redirect(request, f"{seat.path}#phases", said)
 
 
