@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from tests.study.study_kit import as_
 from tests.web.conftest import Signed
 from tests.web.disagreeing import ITEM, OTHER, STRICT, disagreeing
 
 from calibrant.core.plan import Plan
+from calibrant.web import kept
+from calibrant.web.pages import discuss
 from calibrant.web.refs import item_ref
 from calibrant.web.workspace import Workspace
 
@@ -36,6 +39,46 @@ def test_the_list_tells_what_waits(workspace: Workspace, client: Enter) -> None:
     only = bob.get(f"/s/{study.number}/discuss?round=1&only=open").text
     assert only.count("not yet") == total - 1 and ">noted<" not in only
     assert bob.get(f"/s/{study.number}/discuss?round=9").status_code == 404
+
+
+def test_a_long_list_comes_in_pages(
+    workspace: Workspace, client: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = disagreeing(workspace.plain, kind="calibration")
+    study.discuss(1, ITEM, "realism", outcome="hours count", participants=["ann", "bob"])
+    total = len(study.disputes(1))
+    monkeypatch.setattr(discuss, "A_PAGE", 1)
+    bob, here = client("bob"), f"/s/{study.number}/discuss?round=1"
+    seen = [bob.get(f"{here}&at={at}").text for at in range(1, total + 1)]
+    assert [text.count("not yet") + text.count(">noted<") for text in seen] == [1] * total
+    assert all(f"<strong>1 of {total}</strong>" in text for text in seen)
+    assert f"Page 1 of {total - 1}" in bob.get(f"{here}&only=open&at=0").text
+    assert "at=2" in seen[0] and f"at={total - 1}" in seen[-1] and "Next page" not in seen[-1]
+
+
+def test_on_a_large_study_what_waits_is_found_while_one_looks(
+    workspace: Workspace, client: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = disagreeing(workspace.plain)
+    monkeypatch.setattr(kept, "SMALL", 1)
+    lena, here = client("lena"), f"/s/{study.number}"
+    pages = {
+        f"{here}/discuss": "disagreements have an outcome",
+        place(study.number) + "?criterion=realism": "Who took part",
+        f"{here}/adjudicate": "Cases that wait",
+        f"{here}/adjudicate/{item_ref(ITEM)}?criterion=realism": "Cases that wait",
+        f"{here}/rubric/troubles": "Trouble by criterion",
+        f"{here}/people/{item_ref('ann')}/leave": "What will happen",
+    }
+    for address, says in pages.items():
+        page = lena.get(address).text
+        found = re.search(r'data-load="([^"]+now=true)" data-whole', page)
+        assert (found is None) == (says in page), address  # kept for another page, or to come
+        if found is not None:
+            assert says in lena.get(found[1].replace("&amp;", "&")).text
+        assert "data-load" not in lena.get(address).text
+    study.add_lesson("an hour is short")  # something happened: what was kept serves no more
+    assert "data-whole" in lena.get(f"{here}/adjudicate").text
 
 
 def test_a_talk_has_a_thread_with_masked_names(workspace: Workspace, client: Enter) -> None:

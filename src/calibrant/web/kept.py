@@ -135,6 +135,6 @@ def comes_later(request: Request, seat: Seat, what: str) -> bool:
 
     On a small study nothing takes long, and what is kept is there at once.
     """
-    if sum(one.total for one in seat.study.progress()) <= SMALL:
+    if _kept(request).serves(seat.study, what):
         return False
-    return not _kept(request).serves(seat.study, what)
+    return sum(one.total for one in seat.study.progress()) > SMALL

@@ -29,6 +29,8 @@ from calibrant.web.cases import (
     who_talks,
 )
 from calibrant.web.form_fields import sentence, text_of, texts_of
+from calibrant.web.kept import comes_later, kept_for
+from calibrant.web.pages.results import waiting_page
 from calibrant.web.refs import item_ref, read_item
 from calibrant.web.render import page, redirect
 
@@ -55,12 +57,16 @@ class Asked:
 
 
 @routes.get("/s/{study}/adjudicate", access=DECIDERS)
-def queue(request: Request, seat: Seat, at: int = 0, item: str = "", of: str = "") -> Response:
+def queue(
+    request: Request, seat: Seat, *, at: int = 0, item: str = "", of: str = "", now: bool = False
+) -> Response:
     """The case that waits at this place of the queue, from nought; the first unless told.
 
     ``item`` and ``of``, its criterion, are the case settled last, to which a link leads back.
     """
-    cases = seat.study.queue(limit=LISTED)
+    if not now and comes_later(request, seat, "queue"):
+        return waiting_page(request, seat, "Adjudicate", "adjudicate", whole=True)
+    cases = _queue(request, seat)
     last = _path(seat, read_item(item), criterion=of) if item and of else ""
     if not cases:
         return page(request, "adjudicate_done.html", seat=seat, last=last)
@@ -70,9 +76,24 @@ def queue(request: Request, seat: Seat, at: int = 0, item: str = "", of: str = "
     return _shown(request, seat, asked, cases=cases, last=last)
 
 
+def _queue(request: Request, seat: Seat) -> list[Case]:
+    """The first cases that wait."""
+    return kept_for(request, seat, "queue", lambda study: study.queue(limit=LISTED))
+
+
 @routes.get("/s/{study}/adjudicate/{item}", access=DECIDERS)
-def case(request: Request, seat: Seat, item: str, criterion: str = "", flag: int = 0) -> Response:
+def case(
+    request: Request,
+    seat: Seat,
+    item: str,
+    *,
+    criterion: str = "",
+    flag: int = 0,
+    now: bool = False,
+) -> Response:
     """One case: a criterion of an item, or a flag on it; settled ones too."""
+    if not now and comes_later(request, seat, "queue"):
+        return waiting_page(request, seat, "Adjudicate", "adjudicate", whole=True)
     return _shown(request, seat, Asked(read_item(item), criterion or None, flag or None))
 
 
@@ -97,7 +118,7 @@ def _shown(
     typed: FormData | None = None,
     last: str = "",
 ) -> Response:
-    cases = seat.study.queue(limit=LISTED) if cases is None else cases
+    cases = _queue(request, seat) if cases is None else cases
     at = next((at for at, one in enumerate(cases) if asked.is_of(one)), None)
     file, flag = _file(seat, asked)
     criterion = file.rubric.criterion(asked.criterion) if asked.criterion is not None else None

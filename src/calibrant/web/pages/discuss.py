@@ -16,16 +16,22 @@ from calibrant.study.discuss import Dispute
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member
 from calibrant.web.cases import cause_words, drawn_item, levels, said_on, who_talks
 from calibrant.web.form_fields import sentence, text_of, texts_of
+from calibrant.web.kept import comes_later, kept_for
+from calibrant.web.pages.results import waiting_page
 from calibrant.web.refs import item_ref, read_item
 from calibrant.web.render import page, redirect
 
 routes = Routes()
 TALKERS = member("lead", "reviewer", "adjudicator")
 NUMBER = 2**31
+A_PAGE = 200
+"""Disagreements on one page."""
 
 
 @routes.get("/s/{study}/discuss", access=TALKERS)
-def discuss(request: Request, seat: Seat, round: int = 0, only: str = "") -> Response:
+def discuss(
+    request: Request, seat: Seat, *, round: int = 0, only: str = "", at: int = 1, now: bool = False
+) -> Response:
     """The disagreements of a closed round, the widest first; of the last one unless told."""
     rounds = closed_rounds(seat)
     if not rounds:
@@ -33,8 +39,14 @@ def discuss(request: Request, seat: Seat, round: int = 0, only: str = "") -> Res
     chosen = next((one for one in rounds if one.number == round), None if round else rounds[-1])
     if chosen is None:
         raise HTTPException(404, NOT_FOUND)
-    found = seat.study.disputes(chosen.number)
+    if not now and comes_later(request, seat, _kept_as(chosen.number)):
+        return waiting_page(request, seat, "Discuss", "discuss", whole=True)
+    found = _disputes(request, seat, chosen.number)
     rubric = _rubric(seat, chosen)
+    waiting = [one for one in found if not one.discussed]
+    listed = waiting if only == "open" else found
+    last = max(1, -(-len(listed) // A_PAGE))
+    at = min(max(at, 1), last)
     return page(
         request,
         "discuss.html",
@@ -45,6 +57,9 @@ def discuss(request: Request, seat: Seat, round: int = 0, only: str = "") -> Res
         only=only,
         done=sum(one.discussed for one in found),
         total=len(found),
+        first=dispute_path(seat, waiting[0]) if waiting else "",
+        at=at,
+        last=last,
         disputes=[
             (
                 one,
@@ -52,10 +67,18 @@ def discuss(request: Request, seat: Seat, round: int = 0, only: str = "") -> Res
                 rubric.criterion(one.criterion).title,
                 cause_words(one.cause, rubric),
             )
-            for one in found
-            if not (only == "open" and one.discussed)
+            for one in listed[(at - 1) * A_PAGE : at * A_PAGE]
         ],
     )
+
+
+def _kept_as(round: int) -> str:
+    return f"disputes {round}"
+
+
+def _disputes(request: Request, seat: Seat, round: int) -> list[Dispute]:
+    """The disagreements of a round, as they stand."""
+    return kept_for(request, seat, _kept_as(round), lambda study: study.disputes(round))
 
 
 def closed_rounds(seat: Seat) -> list[Round]:
@@ -75,8 +98,13 @@ def dispute_path(seat: Seat, one: Dispute) -> str:
 
 
 @routes.get("/s/{study}/discuss/{round}/{item}", access=TALKERS)
-def dispute(request: Request, seat: Seat, round: str, item: str, criterion: str = "") -> Response:
+def dispute(
+    request: Request, seat: Seat, round: str, item: str, *, criterion: str = "", now: bool = False
+) -> Response:
     """One disagreement: everybody's answers, the anchors, the thread and what came of it."""
+    is_closed = _number(round) in {one.number for one in closed_rounds(seat)}
+    if not now and is_closed and comes_later(request, seat, _kept_as(_number(round))):
+        return waiting_page(request, seat, "Discuss", "discuss", whole=True)
     return _shown(request, seat, _number(round), read_item(item), criterion)
 
 
@@ -102,7 +130,7 @@ def _shown(
     file = seat.study.case_file(item, round=number)
     asked = file.rubric.criterion(criterion)
     said = said_on(file, asked)
-    disputes = seat.study.disputes(number)
+    disputes = _disputes(request, seat, number)
     places = [(one.item, one.criterion) for one in disputes]
     here = places.index((item, asked.id)) if (item, asked.id) in places else None
     counts = round.kind in COUNTING
@@ -161,7 +189,7 @@ def act(request: Request, seat: Seat, round: str, item: str, form: FormData) -> 
     to = f"{seat.path}/discuss/{number}/{item}?{urlencode({'criterion': criterion})}"
     ends = text_of(form, "act") != "comment" and text_of(form, "onward")
     if ends:
-        disputes = seat.study.disputes(number)
+        disputes = _disputes(request, seat, number)
         places = [(one.item, one.criterion) for one in disputes]
         here = places.index((id, criterion)) if (id, criterion) in places else None
         to = _undecided(seat, disputes, here) or f"{seat.path}/discuss?round={number}"

@@ -14,6 +14,8 @@ from calibrant.core.errors import AccountError, StudyError
 from calibrant.core.study import ROLES, Member
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.form_fields import sentence, text_of, texts_of
+from calibrant.web.kept import comes_later, kept_for
+from calibrant.web.pages.results import waiting_page
 from calibrant.web.people import (
     invitation,
     panel,
@@ -188,8 +190,11 @@ def set_roles(request: Request, seat: Seat, ref: str, form: FormData) -> Respons
 
 
 @routes.get("/s/{study}/people/{ref}/leave", access=LEAD)
-def leave_first(request: Request, seat: Seat, ref: str) -> Response:
+def leave_first(request: Request, seat: Seat, ref: str, now: bool = False) -> Response:
     """What would become of somebody's work."""
+    name = _member(seat, ref).name
+    if not now and comes_later(request, seat, f"leave {name}"):
+        return waiting_page(request, seat, f"{name} leaves the study?", "people", whole=True)
     return _leaving(request, seat, ref)
 
 
@@ -202,7 +207,12 @@ def _leaving(request: Request, seat: Seat, ref: str, wrong: str = "", why: str =
     ]
     handover = None
     try:
-        handover = seat.study.leave(found.name, reason="", dry_run=True)
+        handover = kept_for(
+            request,
+            seat,
+            f"leave {found.name}",
+            lambda study: study.leave(found.name, reason="", dry_run=True),
+        )
     except StudyError as error:
         wrong = wrong or sentence(error)
     return page(

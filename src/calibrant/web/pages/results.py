@@ -25,14 +25,20 @@ VERDICTS = ("passed", "failed", "undecided")
 PROVENANCES = ("unanimous", "within_tolerance", "consensus", "adjudicated", "forced", "waits")
 
 
-def waiting_page(request: Request, seat: Seat, title: str, tab: str) -> Response:
-    """A page whose content takes long on a large study: it follows by a second request."""
+def waiting_page(
+    request: Request, seat: Seat, title: str, tab: str, *, whole: bool = False
+) -> Response:
+    """A page whose content takes long on a large study: it follows by a second request.
+
+    With ``whole`` the page itself comes again once that is kept: for those with scripts.
+    """
     return page(
         request,
         "results_wait.html",
         seat=seat,
         title=title,
         tab=tab,
+        whole=whole,
         address=str(request.url.include_query_params(now="true").replace(scheme="", netloc="")),
     )
 

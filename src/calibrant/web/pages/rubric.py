@@ -23,6 +23,8 @@ from calibrant.web.criterion_view import asked_of
 from calibrant.web.form_fields import sentence, text_of
 from calibrant.web.forms import Filled
 from calibrant.web.handbook_view import handbook_view
+from calibrant.web.kept import comes_later, kept_for
+from calibrant.web.pages.results import waiting_page
 from calibrant.web.render import page, redirect
 
 routes = Routes()
@@ -123,9 +125,11 @@ def compared(versions: list[Rubric], old: str, new: str) -> RubricDiff:
 
 
 @routes.get("/s/{study}/rubric/troubles", access=member("lead", "adjudicator"))
-def troubles(request: Request, seat: Seat) -> Response:
+def troubles(request: Request, seat: Seat, now: bool = False) -> Response:
     """Criteria by the trouble they make, the worst first."""
-    found = workspace_of(request).unhurried(seat.study).troubles()
+    if not now and comes_later(request, seat, "troubles"):
+        return waiting_page(request, seat, "Where raters disagree", "rubric", whole=True)
+    found = kept_for(request, seat, "troubles", lambda study: study.troubles())
     rubric = seat.study.rubric()
     return page(
         request,

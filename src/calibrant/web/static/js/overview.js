@@ -5,6 +5,7 @@ async function fill(place) {
   try {
     const answer = await fetch(load, { headers: { accept: "text/html" }, credentials: "same-origin" });
     if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
+    if ("whole" in place.dataset) return location.reload(); // it is kept now, and there at once
     const found = new DOMParser().parseFromString(await answer.text(), "text/html");
     const inner = found.querySelector("[data-part]") ?? found.body;
     place.replaceChildren(...inner.childNodes);
