@@ -350,3 +350,19 @@ def test_the_order_of_rows_means_nothing(tmp_path: Path) -> None:
         part.write_csv(path := tmp_path / f"{at}.csv")
         found.append(told(path, "--level", "nominal", "--next", "5", "--format", "json"))
     assert found[0] == found[1]
+
+
+def test_a_system_without_answers_is_told_and_has_no_difference(tmp_path: Path) -> None:
+    """People say NA to all of the other system's items: 0 of them is no figure to subtract."""
+    first = world(items=200, labels=40).with_columns(model=pl.lit("a"))
+    na = pl.when(pl.col("kind") == "HUMAN").then(pl.lit("NA")).otherwise("answer")
+    other = first.with_columns(answer=na, model=pl.lit("b"))
+    pl.concat([first, other]).write_csv(path := tmp_path / "all.csv")
+    found = told(path, "--level", "nominal", "--system", "model", "--format", "json")
+    figures = {(one["system"], one["method"]): one for one in found["figures"]}
+    assert figures["b", "prediction_powered"]["undefined"] == "it applies to no item"
+    assert figures["a − b", "prediction_powered"]["undefined"] == "it applies to no item"
+    nothing = pl.concat([first, first.with_columns(answer=pl.lit("NA"), model=pl.lit("c"))])
+    nothing.write_csv(path)
+    found = told(path, "--level", "nominal", "--system", "model", "--format", "json")
+    assert found["notes"][0].startswith("c: there is nothing to estimate")

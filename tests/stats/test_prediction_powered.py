@@ -234,7 +234,7 @@ def test_people_alone_have_wilson_s_interval_of_a_share() -> None:
     [
         ({"labels": 9}, "too few"),
         ({"labels": 30, "strata": True}, "a stratum has 0 labels"),
-        ({"labels": 30, "clusters": True}, "labelled clusters: too few"),
+        ({"labels": 30, "clusters": True}, "2 labelled clusters, worth 1 of equal weight: too few"),
     ],
 )
 def test_what_cannot_be_estimated_says_why(more: dict[str, Any], why: str) -> None:
@@ -365,7 +365,14 @@ def test_clusters_count_where_probabilities_are_told_as_well() -> None:
     sample = drawn(1, 200, 200)
     three = np.arange(400) % 3
     found = powered(Sample(sample.judged, sample.labels, None, three, np.full(400, 0.5)))
-    assert found.value is None and "labelled clusters: too few" in (found.undefined or "")
+    assert found.value is None and "3 labelled clusters, worth 2" in (found.undefined or "")
+
+
+def test_a_cluster_with_most_labels_is_not_taken_for_many() -> None:
+    sample = drawn(1, 90, 300)
+    users = np.where(np.arange(390) % 3 > 0, 0, np.arange(390))
+    found = powered(Sample(sample.judged, sample.labels, None, users))
+    assert (found.undefined or "").startswith("30 labelled clusters, worth 2 of equal weight")
 
 
 def test_one_cluster_of_judged_items_has_no_interval() -> None:

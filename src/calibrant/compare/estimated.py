@@ -181,8 +181,11 @@ def _figure(one: Quantity, design: _Design, estimate: Estimator) -> tuple[Figure
     found = estimate(_sample(one, design, *moved, bounded=False))
     if found.value is None or found.interval is None:
         return found, judge.total, people.total
-    low, high = (min(max(ratio + limit, one.bounds[0]), one.bounds[1]) for limit in found.interval)
-    found = replace(found, value=ratio + found.value, interval=(low, high))
+    low, value, high = (
+        min(max(ratio + part, one.bounds[0]), one.bounds[1])
+        for part in (found.interval[0], found.value, found.interval[1])
+    )
+    found = replace(found, value=value, interval=(low, high))
     return found, ratio + moved[0], ratio + moved[1]
 
 
@@ -274,6 +277,8 @@ def _of_several(sets: dict[str, tuple[Judged, _Design]], wish: Wish) -> Estimate
     people = tuple(dict.fromkeys(one for found, _ in sets.values() for one in found.people))
     report = EstimateReport([], first.judge, people, [], seed=wish.seed)
     for name, (found, design) in sets.items():
+        if not found.quantities:
+            report.notes.append(f"{name}: there is nothing to estimate, no answer on a scale")
         for one in found.quantities:
             figures, notes = _figures(one, design, wish, name)
             report.figures += figures
@@ -316,8 +321,10 @@ def _difference(
     how: Estimator,
 ) -> Figure:
     here, there = np.transpose(shared)
-    _, judge, people = _figure(mine, designs[0], how)
-    _, other_judge, other_people = _figure(theirs, designs[1], how)
+    own, judge, people = _figure(mine, designs[0], how)
+    other, other_judge, other_people = _figure(theirs, designs[1], how)
+    if own.value is None or other.value is None:
+        return Figure(undefined=own.undefined or other.undefined)
     paired = designs[0].of(here)
     apart = _sample(
         mine, paired, judge[here] - other_judge[there], people[here] - other_people[there],

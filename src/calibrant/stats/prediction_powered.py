@@ -170,18 +170,23 @@ class _Model:
     def groups(self) -> int:
         """How many independent labels there are: items, or clusters.
 
-        Labels of unequal weight are worth fewer of equal weight (Kish).
+        Labels of unequal weight are worth fewer of equal weight (Kish), and so are clusters of
+        unequal size: where one holds most labels, its errors hardly show beside the mean.
         """
-        clusters = None if self.sample.cluster is None else self.sample.cluster[self.lab]
-        if self.sample.probability is not None and self.labels:
-            return int(round(self.w.sum() ** 2 / _squares(self.w, clusters), 6))
-        return self.labels if clusters is None else len(np.unique(clusters))
+        sample = self.sample
+        if not self.labels or (sample.probability is None and sample.cluster is None):
+            return self.labels
+        clusters = None if sample.cluster is None else sample.cluster[self.lab]
+        return int(round(self.w.sum() ** 2 / _squares(self.w, clusters), 6))
 
     def why_not(self) -> str | None:
         """Why nothing can be estimated, if nothing can."""
-        what = "labelled items" if self.sample.cluster is None else "labelled clusters"
         if self.groups < LEAST_LABELS:
-            return f"{self.groups} {what}: too few, {LEAST_LABELS} at least"
+            there, what = self.labels, "labelled items"
+            if self.sample.cluster is not None:
+                there, what = len(np.unique(self.sample.cluster[self.lab])), "labelled clusters"
+            worth = "" if self.groups == there else f", worth {self.groups} of equal weight"
+            return f"{there} {what}{worth}: too few, {LEAST_LABELS} at least"
         fewest = min(int(mine.sum()) for mine in self.in_stratum)
         if fewest < 2:
             return f"a stratum has {fewest} labels: two at least are needed in each"
