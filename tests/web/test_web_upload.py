@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -347,16 +345,17 @@ def test_what_a_killed_server_left_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    old, young, other = (tmp_path / name for name in (f"{FOLDER}old", f"{FOLDER}young", "other"))
-    for one in (old, young, other):
+    running = Uploads(now)
+    left, other = (tmp_path / name for name in (f"{FOLDER}left", "other"))
+    for one in (left, other):
         (one / "token").mkdir(parents=True)
         (one / "token" / "upload.csv").write_bytes(CSV)
-    hours_ago = time.time() - 3 * 3600
-    for one in (old, other):
-        os.utime(one, (hours_ago, hours_ago))
     uploads = Uploads(now)
-    assert not old.exists() and young.exists() and other.exists()
+    assert not left.exists() and other.exists() and running._folder.exists()
     assert uploads._folder.parent == tmp_path
+    folder = uploads._folder
+    del uploads
+    assert not folder.exists() and running._folder.exists()
 
 
 def test_a_file_that_waits_is_found_again(

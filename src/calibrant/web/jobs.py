@@ -6,25 +6,20 @@ Jobs live as long as the server. What they do to a study is in the study; what t
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import logging
-import os
 import secrets
 import shutil
-import stat
-import tempfile
 import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fastapi import Request
 
 from calibrant.core.errors import CalibrantError, StudyError
 from calibrant.web.access import Seat, workspace_of
+from calibrant.web.belongings import clear_left_behind, of_server, own_folder
 
 Kind: TypeAlias = Literal["export", "judges", "report"]
 State: TypeAlias = Literal["running", "done", "failed"]
@@ -34,8 +29,6 @@ MOST_AT_ONCE = 4
 """Jobs of one kind that run in a study at the same time."""
 FOLDER = "calibrant-jobs-"
 """How the names of our folders among the machine's temporary files begin."""
-IN_USE = "in-use"
-"""The file that a server holds while it runs."""
 _log = logging.getLogger(__name__)
 
 
@@ -67,11 +60,8 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: list[Job] = []
         self._gate = threading.Lock()
-        clear_left_behind()
-        self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
-        in_use = (self._folder / IN_USE).open("wb")
-        fcntl.flock(in_use, fcntl.LOCK_EX)
-        weakref.finalize(self, _let_go, self._folder, in_use)
+        clear_left_behind(FOLDER)
+        self._folder = own_folder(self, FOLDER)
 
     def start(self, job: Job, work: Callable[[Job], str], *, alone: bool = False) -> Job:
         """Begin; ``work`` gives the sentence that the job ends with.
@@ -121,40 +111,13 @@ class Jobs:
         return next((one for one in self.of(study, kind) if one.number == number), None)
 
 
-def clear_left_behind() -> None:
-    """Delete what servers left that were killed: whole studies, perhaps, and nobody fetches them.
-
-    A server that runs holds its folder; the system lets go of it however the server ends.
-    """
-    for one in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
-        with contextlib.suppress(OSError):  # in use, or not ours
-            found = one.lstat()
-            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
-                with (one / IN_USE).open("rb") as held:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(one, ignore_errors=True)
-
-
-def _let_go(folder: Path, in_use: BinaryIO) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    in_use.close()
-
-
 def _same(one: Job, other: Job) -> bool:
     return (one.study, one.kind) == (other.study, other.kind)
 
 
-_MADE = threading.Lock()
-
-
 def jobs_of(request: Request) -> Jobs:
     """The jobs of this server."""
-    state = request.app.state
-    with _MADE:
-        if not hasattr(state, "jobs"):
-            state.jobs = Jobs()
-    found: Jobs = state.jobs
-    return found
+    return of_server(request, "jobs", Jobs)
 
 
 def noted(request: Request, seat: Seat, kind: str, **body: object) -> None:

@@ -20,6 +20,7 @@ from calibrant.core.study import FROZEN_DATA
 from calibrant.ports.store import Reading
 from calibrant.study.handle import Study
 from calibrant.web.access import Seat, workspace_of
+from calibrant.web.belongings import of_server
 
 T = TypeVar("T")
 FRESH = 20.0
@@ -112,16 +113,8 @@ def _marked(study: Study, after: int) -> _Mark:
     return study.store.read(work)
 
 
-_MADE = threading.Lock()
-
-
 def _kept(request: Request) -> Kept:
-    state = request.app.state
-    with _MADE:
-        if not hasattr(state, "kept"):
-            state.kept = Kept()
-    found: Kept = state.kept
-    return found
+    return of_server(request, "kept", Kept)
 
 
 def kept_for(request: Request, seat: Seat, what: str, compute: Callable[[Study], T]) -> T:

@@ -6,12 +6,9 @@ there. It is read as data by our own readers and by nothing else, and never serv
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shutil
-import stat
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
@@ -29,6 +26,7 @@ from calibrant.formats.records import SUFFIXES
 from calibrant.ports.clock import Clock
 from calibrant.study.intake import Intake
 from calibrant.web.access import NOT_FOUND, Seat, workspace_of
+from calibrant.web.belongings import clear_left_behind, of_server, own_folder
 from calibrant.web.upload_check import Checked
 from calibrant.web.upload_columns import Looked
 
@@ -128,18 +126,11 @@ class Uploads:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        clear_left_behind(clock())
-        self._folder = self._new_folder()
+        clear_left_behind(FOLDER)
+        self._folder = own_folder(self, FOLDER)
         self._kept: dict[str, Upload] = {}
         self._turn = threading.Lock()
         self._timer: threading.Timer | None = None
-
-    def _new_folder(self) -> Path:
-        """A folder that only this account of the machine can look into; it goes with us."""
-        made = Path(tempfile.mkdtemp(prefix=FOLDER))
-        made.chmod(0o700)
-        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
-        return made
 
     def keep(self, seat: Seat, name: str, content: BinaryIO) -> Upload:
         """Put a file aside for whoever sits there; raises ``SourceError`` on a kind unknown."""
@@ -154,7 +145,7 @@ class Uploads:
         self._need_room(seat.visitor.name)
         with self._turn:
             if not self._folder.is_dir():  # empty for hours: somebody tidied it away
-                self._folder = self._new_folder()
+                self._folder = own_folder(self, FOLDER)
             place = self._folder / token
             place.mkdir(mode=0o700)
         path = place / f"upload{suffix}"
@@ -250,16 +241,6 @@ class Uploads:
             self._remind()
 
 
-def clear_left_behind(now: datetime) -> None:
-    """Delete what servers left that were killed: a file is not kept because of that."""
-    for one in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
-        with contextlib.suppress(OSError):
-            found = one.lstat()
-            is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-            if is_ours and now.timestamp() - found.st_mtime > 2 * KEPT_FOR.total_seconds():
-                shutil.rmtree(one, ignore_errors=True)
-
-
 def shown_name(name: str) -> str:
     """The last part of a file's name, fit to be shown; folders and hidden signs are left out."""
     last = name.replace("\\", "/").rpartition("/")[2]
@@ -270,13 +251,6 @@ def shown_name(name: str) -> str:
     return plain or "file"
 
 
-_FIRST = threading.Lock()
-
-
 def uploads_of(request: Request) -> Uploads:
     """Where this server keeps the files that wait."""
-    state = request.app.state
-    with _FIRST:
-        if not hasattr(state, "uploads"):
-            state.uploads = Uploads(workspace_of(request).clock)
-    return cast("Uploads", state.uploads)
+    return of_server(request, "uploads", lambda: Uploads(workspace_of(request).clock))
