@@ -90,13 +90,15 @@ def chosen(found: Response) -> dict[str, str]:
     return {html.unescape(label): one[1] for label, one in marked.items() if one is not None}
 
 
-def workbook(*rows: Sequence[object]) -> bytes:
-    """A spreadsheet of these rows."""
+def workbook(*rows: Sequence[object], beside: str = "") -> bytes:
+    """A spreadsheet of these rows, and one more sheet of that name."""
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
     for row in rows:
         sheet.append(list(row))
+    if beside:
+        book.create_sheet(beside).append(["more"])
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()

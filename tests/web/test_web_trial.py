@@ -9,7 +9,7 @@ import pytest
 from tests.study.study_kit import COACHING, RESPONSES, as_, response_item
 from tests.web.conftest import Signed
 from tests.web.disagreeing import FREE, ITEM, disagreeing
-from tests.web.lead_kit import alert, path_of, send, send_file, settled, study_of, words
+from tests.web.lead_kit import alert, path_of, send, send_file, settled, study_of, words, workbook
 
 from calibrant.study.handle import Study
 from calibrant.web.form_fields import sentence
@@ -112,3 +112,13 @@ def test_an_overview_without_targets_says_so_and_leads_on(
 def test_no_two_shapes_of_the_api_share_a_name(client: Enter) -> None:
     named = client("lena").get("/api/v1/openapi.json").json()["components"]["schemas"]
     assert [name for name in named if "__" in name] == []
+
+
+def test_a_sheet_that_is_not_read_is_told_where_columns_are_missing(
+    client: Enter, study: Study
+) -> None:
+    lena, path = client("lena"), f"/s/{study.number}/items/upload"
+    book = workbook(("About this file",), ("two exports",), beside="Answers")
+    found = settled(lena, send_file(lena, path, "export.xlsx", book))
+    assert "No column is the question" in alert(found)
+    assert "export.xlsx: read sheet 'Sheet' only; not read: Answers" in words(found)

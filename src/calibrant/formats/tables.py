@@ -103,27 +103,28 @@ def _header(path: Path, cells: Sequence[Any]) -> tuple[str, ...]:
 
 
 def open_xlsx(path: Path) -> Table:
-    """The first sheet of a workbook that holds anything."""
+    """The first sheet of a workbook that holds more than a line; others are named in a note."""
     has_errors = inspect_workbook(path)
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
         workbook = CalamineWorkbook.from_path(str(path))
         sheets = [(name, workbook.get_sheet_by_name(name)) for name in workbook.sheet_names]
-        filled = [(name, sheet) for name, sheet in sheets if sheet.total_height]
-        grid = filled[0][1].to_python(skip_empty_area=True) if filled else []
+        filled = [(name, sheet) for name, sheet in sheets if sheet.height]
+        read = next((one for one in filled if one[1].height > 1), next(iter(filled), None))
+        grid = read[1].to_python(skip_empty_area=True) if read is not None else []
     except (CalamineError, OSError, ValueError) as error:
         raise SourceError(f"{path}: not a readable workbook: {error}") from error
     except BaseException as error:  # a panic of the reader is not an Exception
         if type(error).__name__ == "PanicException":
             raise SourceError(f"{path}: not a readable workbook") from error
         raise
-    if not grid:
+    if read is None or not grid:
         raise SourceError(f"{path}: the workbook is empty")
     notes: list[str] = []
     if len(filled) > 1:
-        others = ", ".join(name for name, _ in filled[1:])
-        notes.append(f"{path.name}: read sheet {filled[0][0]!r} only; not read: {others}")
+        others = ", ".join(name for name, _ in filled if name != read[0])
+        notes.append(f"{path.name}: read sheet {read[0]!r} only; not read: {others}")
     if has_errors:
         notes.append(f"{path.name}: error values (#N/A …) are read as empty cells")
     while grid[0] and grid[0][-1] in ("", None) and all(row[-1] in ("", None) for row in grid):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from calibrant.study.handle import Study
 from calibrant.web.upload_check import check, good_items, known_items
@@ -14,8 +15,9 @@ def begin(upload: Upload, study: Study) -> None:
     """Find the columns, guess what they are, and check the file by that guess."""
 
     def work(job: Job) -> None:
-        upload.looked = look(upload.path, upload.kind)
-        upload.choices = guess(upload.looked)
+        looked = look(upload.path, upload.kind)
+        upload.looked = replace(looked, notes=tuple(map(upload.told, looked.notes)))
+        upload.choices = guess(looked)
         _check(job, upload, study)
 
     upload.job.start(work)
