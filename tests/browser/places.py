@@ -39,6 +39,7 @@ NO_PAGES = {
     "/s/{study}/exports/{job}/file",
     "/s/{study}/items/uploads/{token}/progress.json",
     "/s/{study}/report/file",
+    "/s/{study}/report/frozen/{number}/file",
 }
 """Routes that give a file, not a page."""
 STUDY_FOR = {
@@ -190,6 +191,8 @@ def _taught(opened: Opened) -> Iterator[Place]:
         address = f"/s/{study}/discuss/{round}/{item_ref(one.item)}?criterion={one.criterion}"
         yield Place("/s/{study}/discuss/{round}/{item}", address, who)
     yield Place("/s/{study}/adjudicate/{item}", settled, ADJUDICATOR)
+    kept = seat(opened, RESPONSES, LEAD).frozen_reports()[-1].number
+    yield Place("/s/{study}/report/frozen/{number}", f"/s/2/report/frozen/{kept}", LEAD)
     task = "/s/{study}/rate/{task}"
     for study, who, kind in ((PLANS, NEWCOMER, "plan"), (RESPONSES, REVIEWER, "response")):
         key = _first(opened, study, who, "open")
@@ -251,6 +254,7 @@ def _others(opened: Opened) -> Iterator[Place]:
     yield Place("/s/{study}/flags", "/s/2/flags", REVIEWER)
     yield Place("/s/{study}/questions", "/s/2/questions", REVIEWER)
     yield Place("/s/{study}/report", "/s/3/report", VIEWER)
+    yield Place("/s/{study}/report", "/s/2/report", LEAD, _other_days, "other days")
     yield Place(
         "/s/{study}/rounds/plan", "/s/3/rounds/plan?kind=calibration", LEAD, _preview, "workload"
     )
@@ -260,6 +264,10 @@ def _others(opened: Opened) -> Iterator[Place]:
     yield Place("/s/{study}/rate", "/s/2/rate", REVIEWER, _keys, "keys")
     yield Place("/nothing", "/nothing/here", REVIEWER, state="not found", status=404)
     yield Place("/s/{study}/rounds", "/s/2/rounds", VIEWER, state="refused", status=403)
+
+
+def _other_days(page: Page) -> None:
+    page.get_by_text("As it was on other days").click()
 
 
 def _preview(page: Page) -> None:

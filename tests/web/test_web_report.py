@@ -106,7 +106,7 @@ def test_a_phase_ends_with_its_report_and_without_one_where_there_is_none(
     study, lena = lively(workspace, 4), client("lena")
     move = {"move": "finish", "phase": "initial_annotation", "override": "a pilot"}
     assert lena.send_form("/s/1/phases", **move).status_code == 303
-    assert "end of phase initial_annotation" in lena.get("/s/1/report").text
+    assert "end of phase initial annotation" in lena.get("/s/1/report").text
     monkeypatch.setattr(frozen, "findings", lambda *_, **__: 1 / 0)
     head = {"x-calibrant-csrf": lena.csrf}
     held = {"attendees": ["ann"], "decisions": "go on"}

@@ -107,7 +107,7 @@ def _newcomer(stage: Stage) -> None:
     stage.lead.plan_round("calibration", items=_first(stage), raters=[REVIEWER])
     stage.lead.open_round(2)
     stage.lead.plan_round("main")
-    stage.lead.check_in(
+    stage.check_in(
         attendees=[LEAD, *ADVISERS, *ANNOTATORS],
         decisions="Nobody rates a main plan before the disagreements of round 1 are talked over.",
         actions=f"{REVIEWER} reads the handbook and calibrates on the same ten plans.",

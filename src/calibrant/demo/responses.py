@@ -84,7 +84,7 @@ def _calibrate(stage: Stage) -> None:
     )
     stage.calendar.turn_to(15, 16)
     stage.lead.close_round(2)
-    stage.lead.finish_phase("initial_annotation")
+    stage.finish_phase("initial_annotation")
 
 
 def _improve(stage: Stage) -> None:
@@ -120,7 +120,7 @@ def _improve(stage: Stage) -> None:
         strict=True,
     ):
         lead.answer_question(question.number, answer, share=True)
-    lead.finish_phase("calibration")
+    stage.finish_phase("calibration")
 
 
 def second_version(rubric: Rubric) -> Rubric:
@@ -167,7 +167,7 @@ def _begin_main(stage: Stage) -> None:
 def _test_again(stage: Stage) -> None:
     """A check-in, the training, and a small batch rated together: all of it is in."""
     stage.calendar.turn_to(6, 10)
-    stage.lead.check_in(
+    stage.check_in(
         attendees=[LEAD, *PANEL],
         decisions="Tone is trained once more with the examples of version 1.1.",
         actions="Rate a small batch together by the end of the week.",

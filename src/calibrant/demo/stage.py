@@ -20,6 +20,7 @@ from calibrant.demo.calendar import Calendar
 from calibrant.demo.hands import EVERYWHERE, Hand, Spread, filled_in
 from calibrant.demo.material import Material
 from calibrant.ports.store import Store
+from calibrant.report.frozen import freeze
 from calibrant.study.claim import Task
 from calibrant.study.collect import Submission
 from calibrant.study.handle import Study
@@ -96,6 +97,15 @@ class Stage:
         others: tuple[tuple[str, Role], ...] = ((ADJUDICATOR, "adjudicator"), (VIEWER, "viewer"))
         for name, role in others:
             self.lead.add_member(name, roles=(role,))
+
+    def check_in(self, *, attendees: Sequence[str], decisions: str, actions: str) -> None:
+        """The lead records a check-in, with the report of that day."""
+        made = self.lead.check_in(attendees=attendees, decisions=decisions, actions=actions)
+        freeze(self.lead, made.number)
+
+    def finish_phase(self, phase: str) -> None:
+        """The lead ends a phase, with the report of that day."""
+        freeze(self.lead, self.lead.finish_phase(phase))
 
     def train(self, criterion: str) -> None:
         """From now on raters agree on a criterion as on others; what lay between counts as less."""

@@ -17,6 +17,7 @@ from calibrant.core.errors import CalibrantError, StudyError
 from calibrant.report.asking import Missing
 from calibrant.report.findings import FORMAT, Findings, findings
 from calibrant.report.recorded import Misshapen, recorded
+from calibrant.report.wording import plain
 
 if TYPE_CHECKING:
     from calibrant.study.frozen import Frozen
@@ -68,7 +69,7 @@ def said(outcome: Frozen | Missing) -> str:
 
 def title_of(frozen: Frozen) -> str:
     """What a report was frozen with."""
-    return f"end of phase {frozen.phase}" if frozen.what == "phase" else "check-in"
+    return f"end of phase {plain(str(frozen.phase))}" if frozen.what == "phase" else "check-in"
 
 
 # -- words on items
