@@ -194,3 +194,48 @@ def test_what_cannot_be_read_or_written_is_refused(patients: Path, tmp_path: Pat
     refused = run("combine", patients, "--level", "nominal", "-o", patients)
     assert isinstance(refused.exception, SourceError)
     assert run("combine", tmp_path / "none.csv", "--level", "nominal").exception is not None
+
+
+def test_one_person_asked_twice_is_not_all_people(tmp_path: Path) -> None:
+    rows = [
+        (f"i{at}", who, kind, occasion, answer)
+        for at in range(4)
+        for who, kind, occasion, answer in (
+            ("ann", "HUMAN", "1", "YES"), ("ann", "HUMAN", "2", "YES"), ("gpt", "LLM", "1", "NO"),
+        )
+    ]  # fmt: skip
+    path = tmp_path / "twice.csv"
+    columns = ["item", "rater", "kind", "occasion", "answer"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(path)
+    found = told(path, "--level", "nominal")
+    assert found["criteria"][0]["differing"] == []
+
+
+def test_a_final_4_0_is_a_4(tmp_path: Path) -> None:
+    ratings, finals = tmp_path / "ratings.csv", tmp_path / "finals.csv"
+    rows = [(f"i{at}", who, at % 5 + 1) for at in range(20) for who in "abc"]
+    pl.DataFrame(rows, schema=["item", "rater", "answer"], orient="row").write_csv(ratings)
+    settled = [(f"i{at}", f"{at % 5 + 1}.0") for at in range(20)]
+    pl.DataFrame(settled, schema=["item", "answer"], orient="row").write_csv(finals)
+    found = told(ratings, "--level", "ordinal", "--finals", finals)["criteria"][0]
+    assert [one["same"] for one in found["against_final"]] == [20] * 4
+    assert found["differing"] == []
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("command", ["combine", "agree", "raters", "quality"])
+def test_a_criterion_that_applies_to_nothing_spoils_no_other(
+    command: str, level: str, tmp_path: Path
+) -> None:
+    rows = [
+        (f"i{at}", who, name, answer)
+        for at in range(20)
+        for who in "abc"
+        for name, answer in (("one", str((at + (who == "a")) % 4)), ("other", "NA"))
+    ]
+    path = tmp_path / "some.csv"
+    pl.DataFrame(rows, schema=["item", "rater", "criterion", "answer"], orient="row").write_csv(
+        path
+    )
+    result = run(command, path, "--level", level, "--format", "json")
+    assert result.exit_code == 0, (result.output, result.exception)

@@ -366,3 +366,16 @@ def test_a_system_without_answers_is_told_and_has_no_difference(tmp_path: Path) 
     nothing.write_csv(path)
     found = told(path, "--level", "nominal", "--system", "model", "--format", "json")
     assert found["notes"][0].startswith("c: there is nothing to estimate")
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("command", ["estimate", "validate-judge", "calibrate-judge"])
+def test_a_criterion_that_applies_to_nothing_spoils_no_other(
+    command: str, level: str, tmp_path: Path
+) -> None:
+    answer = (pl.col("answer") == "YES").cast(pl.Int64).cast(pl.String)
+    one = world(items=80, labels=80).with_columns(answer=answer, criterion=pl.lit("one"))
+    other = one.with_columns(answer=pl.lit("NA"), criterion=pl.lit("other"))
+    pl.concat([one, other]).write_csv(path := tmp_path / "all.csv")
+    result = run(command, path, "--level", level, "--format", "json")
+    assert result.exit_code == 0, (result.output, result.exception)

@@ -43,7 +43,7 @@ from calibrant.stats.calibration import (
     squares,
 )
 from calibrant.stats.calibration_fit import Array, Kind
-from calibrant.stats.counts import ABSENT, Patterns, patterns
+from calibrant.stats.counts import ABSENT, Patterns, counts_of, patterns
 from calibrant.stats.estimate import Design, Estimate
 from calibrant.stats.weights import Ruler
 
@@ -83,7 +83,8 @@ class _Asked:
     @property
     def met(self) -> NDArray[np.bool_]:
         """Items that both have answered."""
-        return ~np.isnan(self.voice[:, 0]) & ~np.isnan(self.shares[:, 0])
+        unheard, unsaid = (np.isnan(one).all(axis=1) for one in (self.voice, self.shares))
+        return np.asarray(~(unheard | unsaid))
 
 
 def calibration(
@@ -153,9 +154,9 @@ def _asked(
         points=tuple(ruler.points.tolist()) if ordered else (),
         heard="probabilities" if listens else "answers",
     )
-    counts = np.stack([(codes[1:] == at).sum(axis=0) for at in range(len(ruler.labels))], axis=1)
+    counts = counts_of(Patterns(codes[1:], np.ones(codes.shape[1], np.int64)), len(ruler.labels))
     with np.errstate(invalid="ignore"):
-        shares = counts / counts.sum(axis=1, keepdims=True)
+        shares = counts.counts / counts.counts.sum(axis=1, keepdims=True)
     shutting = shutting_answers(how.rubric, asked.name)
     return _Asked(scale, ruler, codes, heard(scale, sure if listens else own), shares, shutting)
 

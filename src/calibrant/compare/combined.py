@@ -260,10 +260,10 @@ def _combined(
         known = modelled(guess.posterior, labels)
         columns["mace"] = replace(known, entropy=guess.entropy)
     shuts = np.array([label in people.shutting(asked.name) for label in labels], bool)
-    where = Where(places(), asked.codes[people.others], shuts)
+    where = Where(places(), votes, asked.codes[people.others], shuts)
     items = item_table(people.table.units, columns, found, labels, where)
     name = None if asked.name == ALL else asked.name
-    final = final_answers(finals, asked.name, items)
+    final = final_answers(finals, asked, items)
     if final is not None:
         items = beside(items, final, list(columns))
     return Combined(

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calibrant.compare.rating_tables import RatingTable
-from calibrant.compare.rulers import ALL
+from calibrant.compare.rating_tables import CriterionTable, RatingTable
+from calibrant.compare.rulers import ALL, number_of
 from calibrant.core.errors import SourceError
 from calibrant.stats.counts import ABSENT, Patterns
 from calibrant.stats.runs import Codes
@@ -49,6 +49,8 @@ class Where:
 
     place: NDArray[Any]
     """The pattern of each item, shape (N,)."""
+    votes: Patterns
+    """The patterns with one answer a person: who answers twice is not two people."""
     judges: Codes
     """Answers that were not counted, a row a judge, shape (J, N)."""
     shuts: NDArray[np.bool_]
@@ -96,7 +98,7 @@ def item_table(
     made["why"] = pl.Series(_why(columns, np.asarray(shuts.any(axis=0))), dtype=pl.String)
     kept = np.flatnonzero((found.codes != ABSENT).any(axis=0)[place])
     frame = pl.DataFrame({name: one.gather(place[kept]) for name, one in made.items()})
-    against_all = pl.Series(_contradicted(found, where)[kept])
+    against_all = pl.Series(_contradicted(where)[kept])
     told = joined(pl.col("why"), against_all, "a judge contradicts all people")
     return pl.concat([units[kept.tolist()], frame.with_columns(told)], how="horizontal")
 
@@ -108,11 +110,12 @@ def joined(why: pl.Expr, hit: pl.Series | pl.Expr, reason: str) -> pl.Expr:
     return pl.concat_str(why, between, more).alias("why")
 
 
-def _contradicted(found: Patterns, where: Where) -> NDArray[np.bool_]:
+def _contradicted(where: Where) -> NDArray[np.bool_]:
     """The items that two people or more answered all alike, and a judge otherwise."""
-    given = found.codes != ABSENT
-    low = np.where(given, found.codes, np.uint8(ABSENT)).min(axis=0)
-    high = np.where(given, found.codes, np.uint8(0)).max(axis=0)
+    codes = where.votes.codes
+    given = codes != ABSENT
+    low = np.where(given, codes, np.uint8(ABSENT)).min(axis=0)
+    high = np.where(given, codes, np.uint8(0)).max(axis=0)
     alike = (given.sum(axis=0) >= 2) & (low == high)
     judges = where.judges
     other = (judges != ABSENT) & (judges != low[where.place])
@@ -150,18 +153,21 @@ def _why(columns: dict[str, Column], shuts: NDArray[np.bool_]) -> list[str]:
 
 
 def final_answers(
-    finals: RatingTable | None, criterion: str, items: pl.DataFrame
+    finals: RatingTable | None, rated: CriterionTable, items: pl.DataFrame
 ) -> pl.Series | None:
-    """The final answer of each item, where there is one."""
+    """The final answer of each item, where there is one, in the words of the ratings."""
     if finals is None:
         return None
-    named_alike = [one for one in finals.criteria if one.name in (criterion, ALL)]
+    named_alike = [one for one in finals.criteria if one.name in (rated.name, ALL)]
     if not named_alike:
         return None
     if len(finals.raters) > 1:
         raise SourceError("the file of final answers has two answers to one item and criterion")
     asked = named_alike[0]
     labels = [*asked.ruler.labels, "NA"]
+    if asked.ruler.numeric and rated.ruler.numeric:  # 4 and 4.0 are one answer
+        called = {number_of(one): one for one in rated.ruler.labels}
+        labels = [called.get(number_of(one), one) for one in labels]
     known = {
         item: labels[code]
         for item, code in zip(finals.units["item"].to_list(), asked.codes[0], strict=True)

@@ -72,7 +72,7 @@ def _in_order(
 ) -> list[str]:
     """Answers as numbers; the alphabet is no order."""
     good = [word for word in words if numbers[word] is not None]
-    if not good and how.level == "ordinal":
+    if words and not good and how.level == "ordinal":
         told = ", ".join(repr(word[:30]) for word in words[:5])
         raise SourceError(
             f"{source}: in which order are {told}? Say --order low,…,high: order never "
@@ -98,7 +98,8 @@ def _placed(
         found = known.get(text, known.get(numbers.get(text)))
         is_na = text.upper() == NA and text not in known
         codes.append(NA_MARK if is_na else WRONG if found is None else found)
-    level: Level = how.level or "nominal"
+    # where nobody gave an answer, NA aside, there is nothing to be in an order
+    level: Level = how.level if how.level and values else "nominal"
     # numbers as they are: a value that nobody gave still lies between its neighbours
     counted = numeric and level != "nominal"
     points = [number_of(value) or 0.0 for value in values] if counted else range(len(values))

@@ -107,8 +107,10 @@ def _key(digits: NDArray[Any], radix: Sequence[int] | NDArray[np.int64]) -> NDAr
 
 def counts_of(unique: Patterns, values: int) -> Counts:
     """How often each value was given in each pattern, whoever gave it; some may be alike."""
-    found = np.stack([(unique.codes == value).sum(axis=0) for value in range(values)], axis=1)
-    return Counts(found.astype(np.int64), unique.times)
+    found = np.zeros((unique.codes.shape[1], values), np.int64)
+    for value in range(values):
+        found[:, value] = (unique.codes == value).sum(axis=0)
+    return Counts(found, unique.times)
 
 
 def pair_tables(codes: Codes, values: int) -> NDArray[np.int64]:
