@@ -108,22 +108,13 @@ def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str
         study_name = study.name
     for line in found.faults:
         click.secho(visible(line), err=True, fg="red")
-    lines = [
-        f"{one} has joined: it rates in rounds that are planned from now on" for one in found.joined
-    ]
-    lines += [
-        f"{rater}: {count(many, 'item')} rated"
-        if many
-        else f"{rater}: nothing to rate, as no open round has work left for it"
-        for rater, many in found.rated.items()
-        if many or rater not in (*found.joined, *found.unreached)
-    ]
-    lines += [
-        f"{rater}: {count(many, 'item')} stay open, as the server could not be asked; the same "
-        "command goes on with them"
-        for rater, many in found.unreached.items()
-    ]
-    told(style, "\n".join(lines), study=study_name, **asdict(found), run=tallied(tally))
+    told(
+        style,
+        "\n".join(found.told("the same command")),
+        study=study_name,
+        **asdict(found),
+        run=tallied(tally),
+    )
     _leave(tally, incomplete=bool(found.unreached), faults=bool(found.faults))
 
 

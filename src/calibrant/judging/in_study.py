@@ -42,6 +42,29 @@ class StudyJudged:
     faults: list[str] = field(default_factory=list)
     stopped: bool = False
 
+    def told(self, again: str) -> list[str]:
+        """What it came to, a line each; ``again`` goes on with what stays open."""
+        lines = [
+            f"{one} has joined: it rates in rounds that are planned from now on"
+            for one in self.joined
+        ]
+        lines += [
+            f"{rater}: {_items(many)} rated"
+            if many
+            else f"{rater}: nothing to rate, as no open round has work left for it"
+            for rater, many in self.rated.items()
+            if many or rater not in (*self.joined, *self.unreached)
+        ]
+        return lines + [
+            f"{rater}: {_items(many)} stay open, as the server could not be asked; {again} goes "
+            "on with them"
+            for rater, many in self.unreached.items()
+        ]
+
+
+def _items(many: int) -> str:
+    return f"{many:,} item" if many == 1 else f"{many:,} items"
+
 
 class _StudyJudge:
     """One judge of a study, under whichever versions of the rubric it has work to do."""

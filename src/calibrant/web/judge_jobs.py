@@ -122,31 +122,12 @@ def _run(study: Study, asking: Asking, calls: Path, running: JudgeRunning) -> st
 
 def outcome(found: StudyJudged, tally: Tally) -> list[str]:
     """What a run came to, in sentences."""
-    said = [
-        f"{one} has joined: it rates in rounds that are planned from now on."
-        for one in found.joined
-    ]
-    said += [
-        f"{rater}: {_items(many)} rated."
-        if many
-        else f"{rater}: nothing to rate, as no open round has work left for it."
-        for rater, many in found.rated.items()
-        if many or rater not in (*found.joined, *found.unreached)
-    ]
-    said += [
-        f"{rater}: {_items(many)} stay open, as the server could not be asked; another run goes "
-        "on with them."
-        for rater, many in found.unreached.items()
-    ]
+    said = [f"{line}." for line in found.told("another run")]
     if tally.stopped:
         said.append(f"It stopped by itself: {tally.stopped}.")
     elif found.stopped:
         said.append("It was stopped; another run goes on where it ended, and pays nothing twice.")
     return said
-
-
-def _items(many: int) -> str:
-    return f"{many:,} item" if many == 1 else f"{many:,} items"
 
 
 def stop(job: Job) -> None:
