@@ -129,6 +129,7 @@ def test_answers_are_being_rated(seat: Seats) -> None:
     assert [(one.criterion, one.next) for one in status.loops] == [("tone_bias", "test_again")]
     assert [one.rubric.version for one in lead.versions()] == ["1.0", "1.1"]
     assert lead.check_ins()
+    assert [one.what for one in lead.frozen_reports()] == ["phase", "phase", "check_in"]
     assert lead.lessons()
 
 

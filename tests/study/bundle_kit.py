@@ -45,7 +45,7 @@ def sure(form_of: Callable[[Key, Rubric], dict[str, Any]]) -> Callable[..., dict
 
 
 def full_study(store: Store) -> Study:
-    """Two rounds, a correction, flags, questions, a settlement, a redaction, a second version."""
+    """Two rounds, a correction, flags, questions, a settlement, a report, a redaction, a version."""
     study = new_study(store)
     study.add_items([plan_item(number) for number in range(ITEMS)])
     panel(study, "ann", "bob", "=cy")
@@ -85,7 +85,9 @@ def full_study(store: Store) -> Study:
                 case.item, case.criterion, participants=["ann", "bob"], reason="apart"
             )
             study.settle(case.item, case.criterion, "2", how="adjudicated", reason="by the anchor")
-    study.check_in(attendees=["ann", "lena"], decisions="go on, ann")
+    held = study.check_in(attendees=["ann", "lena"], decisions="go on, ann")
+    words = {name: {"note": f"{name}, as bob says"} for name in ("plan-001", "plan-005")}
+    study.keep_report(held.number, "as ann saw it", words)
     study.add_lesson("ann says: anchors help")
     study.redact("plan-005", reason="asked for by bob")
     new = PLANS.model_copy(update={"version": "1.1", "summary": "In other words."})

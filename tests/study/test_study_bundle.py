@@ -393,6 +393,12 @@ UNSOUND: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     "settled with an error": (
         replaced("journal.jsonl", b'"value":"2"', b'"value":"ERROR"'), "'ERROR' is no answer to"
     ),
+    "frozen otherwise": (
+        replaced("journal.jsonl", b"as ann saw it", b"as bob saw it"), "not the hash of what was"
+    ),
+    "frozen with nothing": (
+        replaced("journal.jsonl", b'"of":', b'"of":1'), "kept with no check-in"
+    ),
     "request twice": (one_request, "there already"),
 }  # fmt: skip
 
