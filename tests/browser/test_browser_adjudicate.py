@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Served
 from tests.study.study_kit import as_
-from tests.web.disagreeing import ITEM, QUOTE, RED, disagreeing
+from tests.web.disagreeing import ITEM, QUOTE, RED, STRICT, disagreeing
 
 from calibrant import Study
 
@@ -83,6 +83,24 @@ def test_three_cases_in_a_row_by_keyboard(
     (one, two) = settled(study)
     assert (one[1], one[2], one[4]) == (adopted, "adopted", True)
     assert two[1:4] == (chosen, "new", "misread_item")
+
+
+def test_an_attempt_of_the_reviewers_is_noted_by_keyboard(
+    serve: Callable[..., Served], visit: Callable[..., Page]
+) -> None:
+    served = serve()
+    assert served.opened is not None
+    study = disagreeing(served.opened.plain, STRICT)
+    page = visit(served, "ada")
+    page.goto(f"/s/{study.number}/adjudicate")
+    ready(page, "The reviewers first")
+    for key in ("1", "2", "2", "r"):
+        page.keyboard.press(key)
+    page.keyboard.type("each reads hours in another way")
+    page.keyboard.press("Control+Enter")
+    ready(page, "The answer is yours.")
+    (entry,) = [one for one in study.journal() if one.kind == "no_consensus"]
+    assert entry.body["participants"] == ["ann"]
 
 
 def test_nothing_typed_is_lost_on_the_way(

@@ -16,8 +16,15 @@ const choose = (name, value) => {
   return found;
 };
 
+/** Where the reviewers have to try first, the digits tell who of them did. */
+function tookPart(voice) {
+  const box = first.querySelector(`[name=participants][value="${CSS.escape(voice?.dataset.rater ?? "")}"]`);
+  if (box) box.checked = !box.checked;
+}
+
 function adopt(number) {
   const voice = document.querySelector(`.voice[data-number="${number}"]`);
+  if (form === first && first) return tookPart(voice);
   if (!settle || !voice?.dataset.answer || !choose("value", voice.dataset.answer)) return;
   choose("source", "adopted");
   for (const one of document.querySelectorAll(".voice")) one.classList.toggle("adopted", one === voice);
