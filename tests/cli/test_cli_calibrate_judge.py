@@ -406,3 +406,33 @@ def test_tables_for_the_eye(tmp_path: Path) -> None:
     assert "another rater: gpt-calibrated-" in result.stdout
     row = pl.read_csv(tmp_path / "r.csv").row(0, named=True)
     assert row["criterion"] == "CQ1" and row["kappa_after"] > row["kappa_before"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "why"),
+    [
+        (lambda good: good, "at least as close"),  # a mapping would only blur it
+        (lambda good: True, "tell nothing"),
+    ],
+)
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
+def test_a_judge_that_is_always_right_or_always_the_same_has_no_mapping(
+    level: str, judge: Any, why: str, tmp_path: Path
+) -> None:
+    draw = random.Random(1)
+    rows = []
+    for at in range(120):
+        good = draw.random() < 0.5
+        rows.append((f"i{at}", "ann", "HUMAN", int(good)))
+        rows.append((f"i{at}", "gpt", "LLM", int(judge(good))))
+    path = tmp_path / "both.csv"
+    pl.DataFrame(rows, schema=["item", "rater", "kind", "answer"], orient="row").write_csv(path)
+    found = told(path, "--level", level, "--format", "json")
+    (one,) = found["criteria"]
+    assert why in one["refused"] and found["mapping"] is None
+    if why == "tell nothing":
+        assert one["correlation"]["after"]["value"] is None
+    else:  # without an error nobody knows how large errors are
+        assert one["rmse"]["before"] == {"value": 0, "interval": None}
+    shown = run(path, "--level", level, "--format", "text")
+    assert why in " ".join(shown.output.split())

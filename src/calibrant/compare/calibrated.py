@@ -35,6 +35,7 @@ from calibrant.stats.calibration import (
     MANY,
     REPEATS,
     Candidate,
+    Figure,
     chosen,
     correlation,
     gain_of,
@@ -51,6 +52,10 @@ PENALTIES = (1.0, 10.0, 100.0, 1000.0)
 MOST_HEARD = 0.9
 """Share of the judge's answers that must come with probabilities for these to be listened to."""
 NOTHING = "the judge's answers tell nothing about people's that their mean does not"
+
+CLOSE = "the judge's own answers are at least as close to people's as they stand"
+_LESS = 1 - 1e-6
+"""The part of an error below which it is smaller, and not rounded otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +229,15 @@ def _criterion(
         people, after = targets[:, 0], aside.predicted[..., 0]
         out.correlation = (correlation(before[:, 0], people), correlation(after, people))
     _compare(out, asked, aside.answers[0], Design(None, wish.seed))
-    known = squares(aside.constant, targets).sum() <= squares(aside.predicted, targets).sum()
-    out.refused = NOTHING if final.candidate.kind == "constant" or known else _unsafe(out)
+    own, mean, mapped = (
+        float(squares(one, targets).sum()) for one in (before, aside.constant, aside.predicted)
+    )
+    if final.candidate.kind == "constant" or mapped >= mean * _LESS:
+        out.refused = NOTHING
+        # means of folds go against what was left out of them: that is no correlation
+        out.correlation = None if out.correlation is None else (out.correlation[0], Figure(None))
+    else:
+        out.refused = CLOSE if own <= mapped else _unsafe(out)
     if out.refused is None:
         out.mapping = documented(scale.criterion, final, columns, len(targets))
     return out

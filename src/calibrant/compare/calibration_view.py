@@ -91,9 +91,9 @@ def _methods(fitted: list[CriterionCalibration]) -> Block:
 
 
 def _figure(one: Figure | None) -> tuple[str, str]:
-    if one is None or one.value is None or one.interval is None:
+    if one is None or one.value is None:
         return "–", ""
-    return f"{one.value:.3f}", _limits(one.interval)
+    return f"{one.value:.3f}", "" if one.interval is None else _limits(one.interval)
 
 
 def _estimate(one: Estimate | None) -> tuple[str, str]:

@@ -28,6 +28,8 @@ INNER = 5
 """Folds within the fitted items, by which a mapping without a formula is weighed."""
 REPEATS = 5
 """Times that all items are dealt into folds: one deal alone is a matter of luck."""
+_ALIKE = 1e-12
+"""What is no difference but rounding."""
 NEVER = 1e100
 """A cut beyond all predictions: people never give the answer on its other side."""
 
@@ -170,15 +172,20 @@ def squares(predicted: Array, targets: Array) -> Array:
 
 
 def rmse(predicted: Array, targets: Array) -> Figure:
-    """The root of the mean squared error; its interval is that of the mean, under the root."""
+    """The root of the mean squared error; its interval is that of the mean, under the root.
+
+    Where all items are off alike, by nothing above all, they do not tell how far others are off.
+    """
     mean, half = _mean(squares(predicted, targets))
+    if half <= _ALIKE:
+        return Figure(sqrt(mean))
     return Figure(sqrt(mean), (sqrt(max(0.0, mean - half)), sqrt(mean + half)))
 
 
 def gain_of(before: Array, after: Array, targets: Array) -> Figure:
     """By how much the mean squared error is smaller after, item by item."""
     value, half = _mean(squares(before, targets) - squares(after, targets))
-    return Figure(value, (value - half, value + half))
+    return Figure(value, (value - half, value + half) if half > _ALIKE else None)
 
 
 def _mean(values: Array) -> tuple[float, float]:
@@ -192,6 +199,6 @@ def correlation(predicted: Array, targets: Array) -> Figure:
         return Figure(None)
     value = float(np.mean([np.corrcoef(one, targets)[0, 1] for one in rows]))
     if abs(value) > 1 - 1e-12:
-        return Figure(value, (value, value))
+        return Figure(value)
     z, half = np.arctanh(value), Z95 / sqrt(len(targets) - 3)
     return Figure(value, (float(np.tanh(z - half)), float(np.tanh(z + half))))
