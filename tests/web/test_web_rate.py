@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import unescape
+from importlib import resources
 from typing import Any
 
 import pytest
@@ -304,3 +305,16 @@ def test_checks_that_the_rubric_shows_are_shown_and_kept_with_the_rating(
     ann.post(f"/s/{study.number}/rate/{task}", data={**sent, **answers})
     (rating,) = as_(study, "ann").my_ratings()
     assert rating.facts["shown"] == ["conversation_endings"]
+
+
+def test_all_scripts_of_the_page_are_fetched_at_once(plans: Study, client: Client) -> None:
+    page = client("ann").get(f"/s/{plans.number}/rate").text
+    fetched = set(re.findall(r'(?:modulepreload" href|module" src)="/static/\w+/js/(\w+)', page))
+    folder = resources.files("calibrant.web") / "static" / "js"
+    wanted, ahead = set[str](), ["rate"]
+    while ahead:
+        name = ahead.pop()
+        wanted.add(name)
+        text = (folder / f"{name}.js").read_text("utf-8")
+        ahead += set(re.findall(r'^import .* from "\./(\w+)\.js"', text, re.M)) - wanted
+    assert fetched == wanted | {"page"}

@@ -24,6 +24,11 @@ export function bring(element) {
   element.scrollIntoView({ block: element.offsetHeight > room ? "start" : "nearest" });
 }
 
+/** Open whatever something is folded into. */
+export function unfold(element) {
+  for (let one = element.closest("details"); one; one = one.parentElement.closest("details")) one.open = true;
+}
+
 /** The criterion in which two versions of a form differ; undefined where it is something else. */
 export function criterionChanged(before, after, criteria) {
   const said = (form, id) => JSON.stringify([
