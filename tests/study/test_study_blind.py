@@ -172,6 +172,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "drop_round": lambda s: s.drop_round(1, reason="x"),
     "duties": lambda s: s.duties(),
     "extend_round": lambda s: s.extend_round(1),
+    "answers": lambda s: [s.answers()[0], s.answers(round=1)[0]],
     "finalise_rubric": lambda s: s.finalise_rubric(),
     "finals": lambda s: s.finals(),
     "finish_phase": lambda s: s.finish_phase("none"),
@@ -231,6 +232,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "troubles": lambda s: s.troubles(),
     "verdicts": lambda s: s.verdicts(),
     "versions": lambda s: s.versions(),
+    "whole_items": lambda s: s.whole_items(),
 }
 
 

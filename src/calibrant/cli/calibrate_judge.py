@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate-judge")
-@click.argument("judged", type=click.Path(path_type=Path))
+@click.argument("judged", type=click.Path(path_type=Path), required=False)
 @click.argument("labels", type=click.Path(path_type=Path), required=False)
-@reading_options(required=False)
+@reading_options
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the mapping here as .json; with --apply, ratings as .jsonl.")  # fmt: skip
 @click.option("--apply", "mapping_path", type=click.Path(path_type=Path, dir_okay=False),
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
               help="Of the folds, and of the resampling.")  # fmt: skip
 @output_option
 def calibrate_judge(
-    judged: Path,
+    judged: Path | None,
     labels: Path | None,
     reading: ReadingOptions,
     out: Path | None,
@@ -52,13 +52,16 @@ def calibrate_judge(
     JUDGED holds a judge's ratings, as `calibrant judge` writes them or as a table; LABELS holds
     people's answers to some of the items. The method is chosen by the data, and every figure is of
     items that were held aside. With --apply the ratings in JUDGED become those of a new rater.
+    With --study both are of its closed main rounds.
 
     \b
     Examples:
       calibrant calibrate-judge judge.jsonl people.csv -r coaching-conversation -o mapping.json
       calibrant calibrate-judge all.csv --level ordinal --judge gpt
       calibrant calibrate-judge --apply mapping.json more.jsonl -o calibrated.jsonl
+      calibrant calibrate-judge --study advice --round 1 -o mapping.json
     """
+    reading.need_source(judged, labels, level=mapping_path is None)
     if mapping_path is not None:
         if labels is not None or report is not None:
             raise click.UsageError("--apply takes JUDGED and -o, and fits nothing")
@@ -74,7 +77,7 @@ def calibrate_judge(
 
 
 def _fit(
-    judged: Path,
+    judged: Path | None,
     labels: Path | None,
     reading: ReadingOptions,
     out: Path | None,
@@ -94,17 +97,21 @@ def _fit(
             raise SourceError(f"{path}: write {' or '.join(kinds)}")
         if path is not None:
             check_output(path, judged, labels)
-    if reading.how.rubric is None and reading.how.level is None:
-        raise click.UsageError("say --level nominal, ordinal, interval or ratio, or give a rubric")
-    found = calibrated(
-        judged,
-        None if labels is None else side_of(labels, "labels", reading.encoding),
-        reading.how,
-        judge=judge,
-        folds=folds,
-        seed=seed,
-        encoding=reading.encoding,
-    )
+    if reading.study is not None:
+        with reading.study.ratings() as rated:
+            sheets, people, judge = rated.to_calibrate(judge)
+            found = calibrated(sheets, people, rated.how, judge=judge, folds=folds, seed=seed)
+    else:
+        more = None if labels is None else side_of(labels, "labels", reading.encoding)
+        found = calibrated(
+            judged,
+            more,
+            reading.how,
+            judge=judge,
+            folds=folds,
+            seed=seed,
+            encoding=reading.encoding,
+        )
     if report is not None:
         write_report(found.to_frame(), found.to_dict(), report)
     if out is not None:
@@ -115,7 +122,7 @@ def _fit(
     return found
 
 
-def _apply(mapping_path: Path, judged: Path, reading: ReadingOptions, out: Path) -> None:
+def _apply(mapping_path: Path, judged: Path | None, reading: ReadingOptions, out: Path) -> None:
     from calibrant.core.errors import SourceError
     from calibrant.formats.judge_ratings import write_ratings
     from calibrant.formats.mapping_file import apply_mapping, read_mapping
@@ -125,7 +132,11 @@ def _apply(mapping_path: Path, judged: Path, reading: ReadingOptions, out: Path)
         raise SourceError(f"{out}: ratings of judges are written as .jsonl; name such a file")
     check_output(out, judged, mapping_path)
     mapping = read_mapping(mapping_path)
-    write_ratings(out, apply_mapping(mapping, judged, reading.how, reading.encoding))
+    source: Any = judged
+    if reading.study is not None:
+        with reading.study.ratings() as rated:
+            source = rated.sheets(rated.need_judge(mapping.judge))
+    write_ratings(out, apply_mapping(mapping, source, reading.how, reading.encoding))
     click.echo(f"wrote {out}: ratings of {visible(mapping.rater)}", err=True)
 
 

@@ -17,12 +17,18 @@ from calibrant.cli.reading_options import (
 from calibrant.cli.terminal import output_option, show_json, visible, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
     from calibrant.compare.combined import CombinedReport
+    from calibrant.compare.rating_columns import Reading
+    from calibrant.compare.rating_tables import RatingTable
 
 
 @click.command()
-@click.argument("ratings", type=click.Path(path_type=Path))
-@reading_options()
+@click.argument("ratings", type=click.Path(path_type=Path), required=False)
+@reading_options
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write every item (.csv, .jsonl, .parquet) or the report (.json).")  # fmt: skip
 @click.option("--finals", type=click.Path(path_type=Path, dir_okay=False),
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
               help="Of the starts of MACE.")  # fmt: skip
 @output_option
 def combine(
-    ratings: Path,
+    ratings: Path | None,
     reading: ReadingOptions,
     out: Path | None,
     finals: Path | None,
@@ -52,25 +58,26 @@ def combine(
     RATINGS is any table that `calibrant agree` reads. Items on which the methods differ, hang
     between answers, or are not sure are listed with the reason: people settle them, not this
     command. A rater's repeats, told apart by `occasion`, are further evidence for the models.
+    With --study the answers are those of its closed main rounds, beside its final answers.
 
     \b
     Examples:
       calibrant combine labels.csv --level nominal
       calibrant combine scores.xlsx --wide --level ordinal -o combined.csv
       calibrant combine ratings.csv -r smart-action-plan --finals finals.csv
+      calibrant combine --study advice
     """
     from calibrant.compare.combined import combined_of_frames
-    from calibrant.formats.combining import read_finals
-    from calibrant.formats.rating_files import frames_of
     from calibrant.formats.writers import check_output
 
+    reading.need_source(ratings, finals)
     if out is not None:
         check_output(out, ratings, finals)
-    settled = None if finals is None else read_finals(finals, reading.how, reading.encoding)
+    frames, how, settled = _answers(ratings, finals, reading)
     found = combined_of_frames(
-        frames_of(ratings, reading.encoding),
-        replace(reading.how, anonymous=anonymous_raters),
-        str(ratings),
+        frames,
+        replace(how, anonymous=anonymous_raters),
+        str(ratings) if reading.study is None else reading.study.name,
         finals=settled,
         every_rater=every_rater,
         smoothing=smoothing,
@@ -82,6 +89,21 @@ def combine(
         _show(found)
     elif out is None:
         show_json(found.to_dict())
+
+
+def _answers(
+    ratings: Path | None, finals: Path | None, reading: ReadingOptions
+) -> tuple[Iterable[pl.DataFrame], Reading, RatingTable | None]:
+    """The answers, how they are read, and the final ones beside them."""
+    if reading.study is not None:
+        with reading.study.ratings() as found:
+            return found.everybody().frames, found.how, found.finals()
+    from calibrant.formats.combining import read_finals
+    from calibrant.formats.rating_files import frames_of
+
+    assert ratings is not None
+    settled = None if finals is None else read_finals(finals, reading.how, reading.encoding)
+    return frames_of(ratings, reading.encoding), reading.how, settled
 
 
 def _show(found: CombinedReport) -> None:

@@ -16,13 +16,15 @@ from calibrant.cli.reading_options import (
 from calibrant.cli.terminal import output_option, show_json, visible, wants_json
 
 if TYPE_CHECKING:
-    from calibrant.compare.estimate_report import EstimateReport
+    from calibrant.compare.estimate_report import EstimateReport, Wish
+    from calibrant.compare.judged import Side
+    from calibrant.compare.rating_columns import Reading
 
 
 @click.command()
-@click.argument("judged", type=click.Path(path_type=Path))
+@click.argument("judged", type=click.Path(path_type=Path), required=False)
 @click.argument("labels", type=click.Path(path_type=Path), required=False)
-@reading_options(required=False)
+@reading_options
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the report here as .json, or the figures as .csv.")  # fmt: skip
 @click.option("--judge", metavar="RATER", help="Which rater is the judge, where several could be.")
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
               help="Of halves of small samples, and of the items to label next.")  # fmt: skip
 @output_option
 def estimate(
-    judged: Path,
+    judged: Path | None,
     labels: Path | None,
     reading: ReadingOptions,
     out: Path | None,
@@ -64,6 +66,7 @@ def estimate(
     JUDGED holds a judge's answers to many items, LABELS people's answers to some of them; both
     are ratings, or verdicts as `calibrant score -o` writes them. One file may hold both, where
     `kind` or --judge tells who is who. Labels must be a random sample of the judged items.
+    With --study both are of its closed main rounds, and columns are fields of its items.
 
     \b
     Examples:
@@ -71,12 +74,14 @@ def estimate(
       calibrant estimate judge-verdicts.jsonl people-verdicts.jsonl --next 50
       calibrant estimate all.csv --level nominal --judge gpt --cluster user
       calibrant estimate judge.csv people.csv --level ordinal --system model
+      calibrant estimate --study advice --system model
     """
     from calibrant.compare.estimate_report import Wish
     from calibrant.compare.estimated import estimated
     from calibrant.core.errors import SourceError
     from calibrant.formats.writers import check_output
 
+    reading.need_source(judged, labels, level=False)
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
         raise SourceError(f"{out}: write .json (the whole report) or .csv (the figures)")
     if out is not None:
@@ -94,7 +99,7 @@ def estimate(
         about=about,
         seed=seed,
     )
-    found = estimated(reading.side(judged), reading.side(labels), reading.how, wish)
+    found = estimated(*_sides(judged, labels, reading, wish), wish)
     if out is not None:
         write_report(found.to_frame(), found.to_dict(), out)
     if next_out is not None and found.next is not None:
@@ -105,6 +110,18 @@ def estimate(
         _show(found)
     elif out is None:
         show_json(found.to_dict())
+
+
+def _sides(
+    judged: Path | None, labels: Path | None, reading: ReadingOptions, wish: Wish
+) -> tuple[Side, Side | None, Reading]:
+    """Judge and people, and how their tables are read."""
+    if reading.study is None:
+        assert judged is not None
+        return reading.side(judged), reading.side(labels), reading.how
+    with reading.study.ratings() as found:
+        fields = (wish.strata, wish.cluster, wish.probability, wish.system)
+        return found.with_judge(wish.judge, fields)[0], None, found.how
 
 
 def _show(found: EstimateReport) -> None:

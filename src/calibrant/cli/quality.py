@@ -16,12 +16,16 @@ from calibrant.cli.reading_options import (
 from calibrant.cli.terminal import console, output_option, show_json, visible, wants_json
 
 if TYPE_CHECKING:
+    from calibrant.compare.judged import Side
     from calibrant.compare.quality_report import QualityReport
+    from calibrant.compare.rating_columns import Reading
+    from calibrant.core.item import Item
 
 
 @click.command()
-@click.argument("verdicts", type=click.Path(path_type=Path), metavar="VERDICTS|RATINGS")
-@reading_options(required=False)
+@click.argument("verdicts", type=click.Path(path_type=Path), metavar="[VERDICTS|RATINGS]",
+                required=False)  # fmt: skip
+@reading_options
 @click.option("--items", "items_path", type=click.Path(path_type=Path, dir_okay=False),
               help="The items: their fields make slices, and questions have a type.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="FIELD",
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
               help="Write the report here as .json, or the slices as .csv.")  # fmt: skip
 @output_option
 def quality(
-    verdicts: Path,
+    verdicts: Path | None,
     reading: ReadingOptions,
     items_path: Path | None,
     by: tuple[str, ...],
@@ -60,6 +64,7 @@ def quality(
     The file holds verdicts as `calibrant score -o` writes them, or ratings with a rubric or a
     level. Items are sliced by their fields (tags, question type, length) and each slice is held
     against the rest. Of all findings at most 5 in 100 are expected to be false; --rate says so.
+    With --study it is about people's answers in its closed main rounds, and its items.
 
     \b
     Examples:
@@ -67,26 +72,41 @@ def quality(
       calibrant quality ratings.csv -r ai-response --items items.jsonl --by question_type
       calibrant quality ratings.csv --level ordinal --by topic --by length
       calibrant quality verdicts.jsonl --below 2.5 -o quality.json
+      calibrant quality --study advice --by model
     """
     from calibrant.compare.quality_report import Ask
     from calibrant.core.errors import SourceError
-    from calibrant.formats.quality_files import quality_of, read_all_items, read_side
+    from calibrant.formats.quality_files import quality_of
     from calibrant.formats.writers import check_output
 
+    reading.need_source(verdicts, items_path, level=False)
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
         raise SourceError(f"{out}: write .json (the whole report) or .csv (the slices)")
     if out is not None:
         check_output(out, verdicts, items_path)
-    items = None if items_path is None else read_all_items(items_path)
     ask = Ask(by, worst, below, least, rate, seed)
-    side = read_side(verdicts, reading.encoding)
-    found = quality_of(side, reading.how, items, ask, raters)
+    side, how, items = _source(verdicts, items_path, reading, raters)
+    found = quality_of(side, how, items, ask, raters)
     if out is not None:
         write_report(found.to_frame(), found.to_dict(), out)
     if not wants_json(style):
         _show(found)
     elif out is None:
         show_json(found.to_dict())
+
+
+def _source(
+    verdicts: Path | None, items_path: Path | None, reading: ReadingOptions, raters: tuple[str, ...]
+) -> tuple[Side, Reading, list[Item] | None]:
+    """What is told of the items, how it is read, and the items themselves."""
+    from calibrant.formats.quality_files import read_all_items, read_side
+
+    if reading.study is not None:
+        with reading.study.ratings() as rated:
+            return rated.of_raters(raters), rated.how, rated.items
+    assert verdicts is not None
+    items = None if items_path is None else read_all_items(items_path)
+    return read_side(verdicts, reading.encoding), reading.how, items
 
 
 def _show(found: QualityReport) -> None:

@@ -8,55 +8,33 @@ from typing import TYPE_CHECKING
 
 import click
 
-from calibrant.cli.agree import column_names, steps_told
-from calibrant.cli.study_call import as_option, db_option, opened
+from calibrant.cli.agree import steps_told
+from calibrant.cli.reading_options import ReadingOptions, reading_options
 from calibrant.cli.terminal import console, output_option, show_json, table, visible, wants_json
 
 if TYPE_CHECKING:
     from calibrant.compare.raters import RaterReport
-    from calibrant.compare.rating_columns import Reading
 
 
 @click.command()
 @click.argument("ratings", type=click.Path(path_type=Path), required=False)
-@click.option("-r", "--rubric", "rubric_name", metavar="RUBRIC",
-              help="A built-in rubric or a YAML file: level, order and NA.")  # fmt: skip
+@reading_options
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the whole report here as .json, or the diagnostics as .csv.")  # fmt: skip
 @click.option("--fair", type=click.Path(path_type=Path, dir_okay=False),
               help="Write what an average rater would have given each item.")  # fmt: skip
-@click.option("--level", type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
-              help="Level of measurement, where no rubric tells it.")  # fmt: skip
-@click.option("--order", metavar="LOW,…,HIGH", help="Answers of an ordinal scale, lowest first.")
-@click.option("--wide", is_flag=True, help="One row an item, one column a rater.")
-@click.option("--columns", metavar="item=…,rater=…", help="What your columns are called.")
 @click.option("--in-order", is_flag=True,
               help="Rows stand in the order in which they were rated.")  # fmt: skip
 @click.option("--partial-credit", is_flag=True,
               help="Every criterion has steps of its own, however alike their scales.")  # fmt: skip
-@click.option("--encoding", metavar="NAME", help="The file's encoding, where it cannot be told.")
-@click.option("--study", "study_name", metavar="NAME", help="The raters of a study, not of a file.")
-@click.option("--round", "number", type=int, metavar="N",
-              help="Of the study: this round; else all main ones.")  # fmt: skip
-@db_option
-@as_option
 @output_option
 def raters(
     ratings: Path | None,
-    rubric_name: str | None,
+    reading: ReadingOptions,
     out: Path | None,
     fair: Path | None,
-    level: str | None,
-    order: str | None,
-    wide: bool,
-    columns: str | None,
     in_order: bool,
     partial_credit: bool,
-    encoding: str | None,
-    study_name: str | None,
-    number: int | None,
-    place: str,
-    actor: str | None,
     style: str,
 ) -> None:
     """Tell how each rater rates: severe or lenient, halo, drift, carelessness and more.
@@ -76,19 +54,13 @@ def raters(
     # several threads of ours read at a time; more of polars' would stand in their way
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     _check_outputs(ratings, out, fair)
-    if study_name is not None:
-        about_files = [ratings, rubric_name, level, order, columns, encoding]
-        if any(about_files) or wide or in_order or partial_credit:
-            raise click.UsageError("a study knows its ratings and rubric; leave the rest out")
-        with opened(place, study_name, actor) as study:
-            found = study.rater_report(round=number)
-    elif ratings is None:
-        raise click.UsageError("name a file of ratings, or a study with --study NAME")
+    reading.need_source(ratings, in_order, partial_credit)
+    if reading.study is not None:
+        with reading.study.opened() as study:
+            found = study.rater_report(round=reading.study.round)
     else:
-        how = _reading(rubric_name, level, order, columns, wide=wide)
-        found = _of_file(
-            ratings, how, encoding, in_order=in_order, partial_credit=partial_credit
-        )  # fmt: skip
+        assert ratings is not None
+        found = _of_file(ratings, reading, in_order=in_order, partial_credit=partial_credit)
     _write(found, out, fair)
     if not wants_json(style):
         show_report(found)
@@ -107,42 +79,22 @@ def _check_outputs(ratings: Path | None, out: Path | None, fair: Path | None) ->
             check_output(path, ratings)
 
 
-def _reading(
-    rubric_name: str | None,
-    level: str | None,
-    order: str | None,
-    columns: str | None,
-    *,
-    wide: bool,
-) -> Reading:
-    from calibrant.compare.rating_columns import Reading
-    from calibrant.formats.rubric_file import load_rubric
-
-    rubric = load_rubric(rubric_name) if rubric_name else None
-    if rubric is None and level is None:
-        raise click.UsageError("say --level nominal, ordinal, interval or ratio, or give a rubric")
-    if rubric is not None and (level or order):
-        raise click.UsageError("the rubric says level and order; leave --level and --order out")
-    return Reading(
-        rubric=rubric,
-        level=level,  # type: ignore[arg-type]
-        order=tuple(part.strip() for part in (order or "").split(",") if part.strip()),
-        columns=column_names(columns),
-        wide=wide,
-    )
-
-
 def _of_file(
-    path: Path, how: Reading, encoding: str | None, *, in_order: bool, partial_credit: bool
+    path: Path, reading: ReadingOptions, *, in_order: bool, partial_credit: bool
 ) -> RaterReport:
     from calibrant.formats.rating_files import frames_of
 
     with steps_told() as say:
-        frames = frames_of(path, encoding, say)  # while it is read, the rest is loaded
+        frames = frames_of(path, reading.encoding, say)  # while it is read, the rest is loaded
         from calibrant.compare.raters import raters_of_frames
 
         return raters_of_frames(
-            frames, how, str(path), in_order=in_order, partial_credit=partial_credit, on_step=say
+            frames,
+            reading.how,
+            str(path),
+            in_order=in_order,
+            partial_credit=partial_credit,
+            on_step=say,
         )
 
 

@@ -16,18 +16,15 @@ from calibrant.cli.reading_options import (
 from calibrant.cli.terminal import output_option, show_json, visible, wants_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
     from calibrant.compare.judge_trust import JudgeTrust
+    from calibrant.compare.judged import Side
     from calibrant.compare.own_items import Authorship
 
 
 @click.command("validate-judge")
-@click.argument("judged", type=click.Path(path_type=Path))
+@click.argument("judged", type=click.Path(path_type=Path), required=False)
 @click.argument("labels", type=click.Path(path_type=Path), required=False)
-@reading_options()
+@reading_options
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the report here as .json, or a row a criterion as .csv.")  # fmt: skip
 @click.option("--judge", metavar="RATER", help="Which rater is the judge, where several could be.")
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
               help="Of the resampling.")  # fmt: skip
 @output_option
 def validate_judge(
-    judged: Path,
+    judged: Path | None,
     labels: Path | None,
     reading: ReadingOptions,
     out: Path | None,
@@ -64,7 +61,8 @@ def validate_judge(
 
     JUDGED holds a judge's ratings, LABELS people's of the same items; one file may hold both,
     where `kind` or --judge tells who is who. The judge is never part of what it is measured
-    against. Three people with 30 shared items each are needed, 50 to 100 are better.
+    against. Three people with 30 shared items each are needed, 50 to 100 are better. With --study
+    both are of its closed main rounds; its items say who wrote them, and cards which model judges.
 
     \b
     Examples:
@@ -72,25 +70,34 @@ def validate_judge(
       calibrant validate-judge all.csv --level nominal --judge gpt --people experts
       calibrant validate-judge judge.csv people.csv --level ordinal --by length
       calibrant validate-judge judge.jsonl people.csv -r ai-response --items items.jsonl
+      calibrant validate-judge --study advice --by length
     """
     from calibrant.compare.judge_trust import judge_trust
     from calibrant.core.errors import SourceError
     from calibrant.formats.writers import check_output
 
+    reading.need_source(judged, labels, items_path)
     if out is not None and out.suffix.lower() not in (".json", ".csv"):
         raise SourceError(f"{out}: write .json (the whole report) or .csv (a row a criterion)")
     if out is not None:
         check_output(out, judged, labels, items_path)
-    side, more = reading.side(judged), reading.side(labels)
-    frames = [*side.frames, *(more.frames if more is not None else ())]
+    own, models = _models(judge_is)
+    if reading.study is not None:
+        with reading.study.ratings() as rated:
+            side, judge = rated.with_judge(judge, by)
+            more, how, wrote = None, rated.how, rated.authorship(author, own, models)
+    else:
+        assert judged is not None
+        side, more, how = reading.side(judged), reading.side(labels), reading.how
+        wrote = _authorship(judged, (side, more), reading, (items_path, author), (own, models))
     found = judge_trust(
         side,
         more,
-        reading.how,
+        how,
         judge=judge,
         people=people,  # type: ignore[arg-type]
         by=by,
-        authorship=_authorship(judged, frames, reading, items_path, author, judge_is),
+        authorship=wrote,
         seed=seed,
     )
     if out is not None:
@@ -103,31 +110,36 @@ def validate_judge(
         raise click.exceptions.Exit(1)
 
 
+def _models(said: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Models of the judge, and those of raters by name: ``MODEL``, ``RATER=MODEL``."""
+    models: dict[str, tuple[str, ...]] = {}
+    for rater, sign, model in (one.partition("=") for one in said):
+        if sign:
+            models[rater] = (*models.get(rater, ()), model)
+    return tuple(one for one in said if "=" not in one), models
+
+
 def _authorship(
     judged: Path,
-    frames: Sequence[pl.DataFrame],
+    sides: tuple[Side, Side | None],
     reading: ReadingOptions,
-    items_path: Path | None,
-    author: str | None,
-    judge_is: tuple[str, ...],
+    told: tuple[Path | None, str | None],
+    models: tuple[tuple[str, ...], dict[str, tuple[str, ...]]],
 ) -> Authorship:
     """Who wrote the items, where anything was said about it."""
     from calibrant.formats.authors import authorship, models_of
     from calibrant.formats.calibrating import records_of
     from calibrant.formats.quality_files import read_all_items
 
-    items = None if items_path is None else read_all_items(items_path)
-    if items is None and author is None:
-        if judge_is:
+    (items_path, author), (own, named) = told, models
+    if items_path is None and author is None:
+        if own or named:
             raise click.UsageError("--judge-model goes with --author or --items")
         return authorship(None, (), reading.how)
-    models = models_of(records_of(judged, reading.encoding))
-    named = [one.partition("=") for one in judge_is if "=" in one]
-    models |= {rater: (*models.get(rater, ()), model) for rater, _, model in named}
-    own = [one for one in judge_is if "=" not in one]
-    return authorship(
-        items, frames, reading.how, author=author, judge_is=own, models=models
-    )  # fmt: skip
+    items = None if items_path is None else read_all_items(items_path)
+    frames = [frame for side in sides if side is not None for frame in side.frames]
+    known = models_of(records_of(judged, reading.encoding)) | named
+    return authorship(items, frames, reading.how, author=author, judge_is=own, models=known)
 
 
 def _show(found: JudgeTrust) -> None:

@@ -378,10 +378,7 @@ def _judge(found: Findings, one: Judge, at: int) -> Iterator[Piece]:
     )  # fmt: skip
     rounds = listed([str(number_) for number_ in one.rounds], 12)
     source = f"answers of {one.judge} and {one.people} people in round {rounds}"
-    verb = (
-        command(found, "export", "--tables", "ratings.csv")
-        + " && calibrant validate-judge ratings.csv "
-        + shlex.join(["-r", found.about.rubric.split("@")[0], "--judge", one.judge])
-    )
+    words = ["calibrant", "validate-judge", "--study", found.about.study, "--judge", one.judge]
+    verb = shlex.join(words + (["--round", str(one.rounds[0])] if len(one.rounds) == 1 else []))
     block = without_empty(Block(f"{one.judge} beside people", header, table))
     yield Table(block, source, verb)

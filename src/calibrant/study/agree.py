@@ -42,6 +42,15 @@ def agreement(
     return compared(frame, rubric, kinds)
 
 
+@verb("lead", "adjudicator", "viewer", shows="seen")
+def answers(session: Session, *, round: int | None = None) -> tuple[pl.DataFrame, Rubric]:
+    """What raters answered each by themselves, a row a rating, and the rubric it is read by.
+
+    In a round, or over all rounds that count; a column for each criterion, and ``facts`` as JSON.
+    """
+    return session.store.read(lambda tx: rated_alone(tx, session, round))
+
+
 def rated_alone(tx: Reading, session: Session, round: int | None) -> tuple[pl.DataFrame, Rubric]:
     """What raters answered each by themselves, as far as the actor may see it, and the rubric.
 

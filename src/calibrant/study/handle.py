@@ -49,6 +49,7 @@ class Study(Session):
     add_items = intake.add_items
     item = intake.item
     items = intake.items
+    whole_items = intake.whole_items
     redact = intake.redact
     # rounds
     plan_round = rounds.plan_round
@@ -81,6 +82,7 @@ class Study(Session):
     flags = flags.flags
     # comparing and settling
     ratings = table.ratings
+    answers = agree.answers
     agreement = agree.agreement
     rater_report = raters.rater_report
     disputes = discuss.disputes

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
 import polars as pl
 
-from calibrant.core.errors import StudyError
+from calibrant.core.errors import Refused, StudyError
 from calibrant.core.ids import canonical
 from calibrant.core.item import Item, item_of, item_text
 from calibrant.core.study import ItemRecord
@@ -144,6 +145,28 @@ def items(session: Session) -> pl.DataFrame:
         names = ["item", "hash", "kind", "position", "redacted", "source"]
         types = [pl.String, pl.String, pl.String, pl.Int64, pl.Boolean, pl.String]
         return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+
+    return session.store.read(work)
+
+
+@verb("lead", shows="nothing")
+def whole_items(session: Session) -> list[Item]:
+    """All items with their words and what their file said beside, redacted ones left out.
+
+    For leads, and not while they rate: raters are not told where items come from.
+    """
+
+    def work(tx: Reading) -> list[Item]:
+        if _still_rates(tx, session):
+            raise Refused(
+                "you rate in a round that is not closed: where items come from is told after it, "
+                "or to a lead who does not rate"
+            )
+        return [
+            replace(words_of(one), more=json.loads(one.source) if one.source else {})
+            for one in tx.items(session.number)
+            if one.content is not None
+        ]
 
     return session.store.read(work)
 
