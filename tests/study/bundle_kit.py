@@ -45,7 +45,7 @@ def sure(form_of: Callable[[Key, Rubric], dict[str, Any]]) -> Callable[..., dict
 
 
 def full_study(store: Store) -> Study:
-    """Two rounds, a correction, flags, questions, a settlement, a report, a redaction, a version."""
+    """Two rounds, a correction, flags, a settlement, a report, a redaction, a second version."""
     study = new_study(store)
     study.add_items([plan_item(number) for number in range(ITEMS)])
     panel(study, "ann", "bob", "=cy")
