@@ -27,7 +27,7 @@ TAGS = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "nav", "ul",
     "li", "main", "div", "section", "dl", "dt", "dd", "span", "strong", "figure", "figcaption",
     "svg", "desc", "text", "rect", "line", "circle", "path", "table", "caption", "thead", "tbody",
-    "tr", "th", "td", "code", "details", "summary", "blockquote", "br",
+    "tspan", "tr", "th", "td", "code", "details", "summary", "blockquote", "br",
 }  # fmt: skip
 """Everything that a report is made of."""
 

@@ -7,6 +7,7 @@ in light and in dark, and nothing is told by colour alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -132,6 +133,12 @@ def _short(text: str) -> str:
     return escape(text if len(text) <= LABEL else f"{text[: LABEL - 1]}…")
 
 
+def _told(text: str) -> str:
+    """What a row says: the figure, and what a narrow page leaves to the table beside."""
+    figure, *more = re.split(r"(?= \(| · )", _short(text), maxsplit=1)
+    return figure + "".join(f'<tspan class="more">{one}</tspan>' for one in more)
+
+
 def _text(x: str, y: float, words: str, kind: str, anchor: str = "start") -> str:
     return f'<text class="{kind}" x="{x}" y="{_n(y)}" text-anchor="{anchor}">{words}</text>'
 
@@ -181,7 +188,7 @@ def _dots(chart: Dots) -> tuple[float, Iterator[str]]:
         for at, row in enumerate(chart.rows):
             top = head + at * step
             yield _text("0", top + 12, _short(row.label), "label")
-            yield _text("100%", top + 12, _short(row.text), "value", "end")
+            yield _text("100%", top + 12, _told(row.text), "value", "end")
             for one in row.dots:
                 yield from _dot(one, place, top + 25 + 11 * one.series)
         for value, word in chart.marks:

@@ -253,13 +253,13 @@ def _shut(found: Findings, failure: SafetyFailure) -> Quoted:
     """The words on an item that shut a gate."""
     quotes = dict.fromkeys(text for one in failure.said for text in one.quotes)
     notes = [
-        f"{one.rater}, {titled(found, one.criterion)}: {one.note or 'no note'}"
+        f"{one.rater}, {titled(found, one.criterion)}: {one.note.rstrip('.') or 'no note'}"
         for one in failure.said
     ]
     return Quoted(
         f"Safety gate — {failure.item}",
         tuple(cut(text, QUOTE) for text in quotes)[:MOST_QUOTES] or ("(nothing was quoted)",),
-        cut("; ".join(notes), QUOTE),
+        cut("; ".join(notes) + ".", QUOTE),
     )
 
 
