@@ -272,6 +272,15 @@ def test_who_never_gives_an_answer_twice_is_told() -> None:
     assert found.found and found.estimate.value == pytest.approx(-1)
 
 
+def test_another_spelling_is_no_other_answer() -> None:
+    frame = rows(panel=Panel(raters=3, items=30)).with_columns(occasion=pl.lit(1))
+    frame = frame.with_columns(pl.col("answer").cast(pl.String))
+    spelt = pl.when(pl.col("rater") == "rater 2").then(pl.col("answer") + ".0")
+    again = frame.with_columns(occasion=pl.lit(2), answer=spelt.otherwise("answer"))
+    found = report(pl.concat([frame, again])).find("rater 2", "self-agreement")
+    assert not found.found and found.form == "100%"
+
+
 def test_a_scale_that_was_turned_around_is_called_so() -> None:
     found = planted("rater 1", (6 - pl.col("answer").cast(pl.Int64)).cast(pl.String))
     told = next(one for one in found.to_dict()["findings"] if one["kind"] == "central tendency")

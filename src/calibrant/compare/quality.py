@@ -143,8 +143,8 @@ def _sliced(
         if unknown:
             notes.append(f"{name}: not known of {unknown:,} of {len(rated.items):,} items")
         if len(found) < 2:
-            told = found[0].value if found else "nothing"
-            notes.append(f"{name}: says only {told!r}, so there is nothing to compare")
+            told = f"only {found[0].value!r}" if found else "nothing"
+            notes.append(f"{name}: says {told}, so there is nothing to compare")
             continue
         for cut in found:
             n, rest = int(cut.inside.sum()), int(cut.rest.sum())
