@@ -204,6 +204,10 @@ def test_a_study_that_cannot_be_analysed_says_what_to_do(tmp_path: Path) -> None
     still = refused(place, "quality")
     assert "round 4 of study 'notes' is still open: close it first" in still
     assert told(place, "combine", "--round", 2)["raters"] == list(PEOPLE)
+    study.redact("n003", reason="a name in it")
+    found = told(place, "quality", "--round", 2)
+    assert "redacted items are left out: 1" in found["notes"]
+    assert {one["n"] for one in found["overall"]} == {ITEMS - 1}
     study.store.close()
 
 

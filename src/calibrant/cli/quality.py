@@ -85,8 +85,9 @@ def quality(
     if out is not None:
         check_output(out, verdicts, items_path)
     ask = Ask(by, worst, below, least, rate, seed)
-    side, how, items = _source(verdicts, items_path, reading, raters)
+    side, how, items, notes = _source(verdicts, items_path, reading, raters)
     found = quality_of(side, how, items, ask, raters)
+    found.notes += notes
     if out is not None:
         write_report(found.to_frame(), found.to_dict(), out)
     if not wants_json(style):
@@ -97,16 +98,18 @@ def quality(
 
 def _source(
     verdicts: Path | None, items_path: Path | None, reading: ReadingOptions, raters: tuple[str, ...]
-) -> tuple[Side, Reading, list[Item] | None]:
-    """What is told of the items, how it is read, and the items themselves."""
+) -> tuple[Side, Reading, list[Item] | None, list[str]]:
+    """What is told of the items, how it is read, the items themselves, and what to note."""
     from calibrant.formats.quality_files import read_all_items, read_side
 
     if reading.study is not None:
         with reading.study.ratings() as rated:
-            return rated.of_raters(raters), rated.how, rated.items
+            gone = rated.redacted
+            notes = [f"redacted items are left out: {len(gone):,}"] if gone else []
+            return rated.of_raters(raters), rated.how, rated.items, notes
     assert verdicts is not None
     items = None if items_path is None else read_all_items(items_path)
-    return read_side(verdicts, reading.encoding), reading.how, items
+    return read_side(verdicts, reading.encoding), reading.how, items, []
 
 
 def _show(found: QualityReport) -> None:

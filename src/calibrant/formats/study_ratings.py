@@ -113,9 +113,11 @@ class StudyRatings:
     def of_raters(self, names: Sequence[str]) -> Side:
         """Sheets that count, to be scored: people's, or all where raters are named to choose from.
 
-        Red flags are those that somebody has confirmed, whoever raised them.
+        Red flags are those that somebody has confirmed, whoever raised them. Items without words
+        are left out: what code would count in them is gone.
         """
         sheets = first_answers(self.frame)
+        sheets = sheets.filter(~pl.col("item").is_in(self.redacted))
         if not names:
             self.need_people()
             sheets = sheets.filter(pl.col("kind") == "HUMAN")
@@ -188,6 +190,12 @@ class StudyRatings:
         """The items with what their file said of them; for leads."""
         return self.study.whole_items()
 
+    @property
+    def redacted(self) -> list[str]:
+        """Rated items whose words are gone."""
+        words = {one.id for one in self.items}
+        return [one for one in self.frame["item"].unique().sort() if one not in words]
+
     def authorship(
         self,
         author: str | None = None,
@@ -213,7 +221,9 @@ def _closed_rounds(study: Study, round: int | None) -> list[Round]:
     found = study.rounds()
     if round is None:
         meant = [one for one in found if one.kind in COUNTING and one.state != "planned"]
-        others = [str(one.number) for one in found if one.state == "closed"]
+        # an onboarding round is rated together: there is nothing to compare in it
+        alone = [one for one in found if one.kind != "onboarding"]
+        others = [str(one.number) for one in alone if one.state == "closed"]
     else:
         meant, others = [one for one in found if one.number == round], []
     named = f"--round N ({', '.join(others)})"
