@@ -183,8 +183,7 @@ def _file(seat: Seat, asked: Asked) -> tuple[CaseFile, Flag | None]:
 def _flag_title(file: CaseFile, flag: Flag | None) -> str:
     if flag is None:
         return ""
-    titles = {one.id: one.title for one in file.rubric.red_flags or ()}
-    return titles.get(flag.flag or "", (flag.flag or flag.what).replace("_", " "))
+    return cause_words(flag.flag or flag.what, file.rubric)
 
 
 def _causes(case: Case, file: CaseFile) -> list[str]:

@@ -136,7 +136,9 @@ def _standing(seat: Seat, found: Standing | None) -> dict[str, Any]:
     rows = sorted(found.status.agreement, key=lambda one: order.get(one.outcome, 2))
     return values | {
         "stands": found.status,
-        "steps": next_steps(found.status.next, seat.path) if seat.has("lead") else [],
+        "steps": next_steps(found.status.next, seat.path, values["titles"])
+        if seat.has("lead")
+        else [],
         "targets": [
             (
                 one,
