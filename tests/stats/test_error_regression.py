@@ -73,3 +73,11 @@ def test_no_dependence_is_found_in_one_of_twenty() -> None:
     found = [slope(random.normal(size=60), random.normal(size=60)).p for _ in range(400)]
     share = np.mean([p is not None and p < 0.05 for p in found])
     assert 0.02 < share < 0.09
+
+
+def test_one_item_draws_no_line() -> None:
+    """A line through the rest and one item fits that one whatever its error: no error, no doubt."""
+    error = np.where(np.arange(60) == 0, 1.0, np.random.default_rng(0).normal(0, 0.1, 60))
+    few = slope(error, (np.arange(60) < 1).astype(np.float64))
+    assert few.p is None and few.undefined == "1 of 60 items differ in it: too few, 5 at least"
+    assert slope(error, (np.arange(60) < 5).astype(np.float64)).p is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -404,3 +405,25 @@ def test_five_lucky_labels_are_no_specificity() -> None:
     judge = np.repeat([1.0, 0.0], [5, 100])
     found = rogan_gladen(people, judge, np.repeat([1.0, 0.0], [5, 300]))
     assert found.value is None and "hardly beats chance" in (found.undefined or "")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_as_many_labels_as_were_asked_for_and_none_better_placed(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(3), random.integers(2, 9, 3))
+    judged = groups.astype(np.float64)
+    labels = np.where(random.random(len(groups)) < 0.4, random.integers(0, 2, len(groups)), np.nan)
+    more = int(random.integers(1, 6))
+    found = plan(Sample(judged, labels), groups, more)
+    assert found.more.sum() == min(more, int(np.isnan(labels).sum()))
+    share = found.judged / found.judged.sum()
+    ways = product(*(range(have, most + 1) for have, most in zip(found.labelled, found.judged, strict=True)))  # noqa: E501  # fmt: skip
+    total = int((found.labelled + found.more).sum())
+    with np.errstate(divide="ignore"):
+        best = min(
+            Z95 * np.sqrt((share**2 * found.spread**2 / np.array(way)).sum())
+            for way in ways
+            if sum(way) == total
+        )
+    assert found.half_width == pytest.approx(best)

@@ -16,6 +16,9 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 LEAST_ITEMS = 20
 """Items below which no dependence is told."""
+LEAST_APART = 5
+"""Items that differ from the others in a cause below which nothing is told of it: the line goes
+through one alone whatever its error is, and then looks sure."""
 LEAST_EACH = 20
 """Items on either side of a contrast below which it is not told."""
 MANY = 100
@@ -45,6 +48,10 @@ def slope(error: Array, cause: Array, beside: Array | None = None) -> Slope:
         return Slope(n_items=n, undefined=f"{n} items: too few, {LEAST_ITEMS} at least")
     if cause.std() == 0:
         return Slope(n_items=n, undefined="no variation in it")
+    apart = n - int(np.unique(cause, return_counts=True)[1].max())
+    if apart < LEAST_APART:
+        why = f"{apart} of {n} items differ in it: too few, {LEAST_APART} at least"
+        return Slope(n_items=n, undefined=why)
     others = _with_ones(n, beside)
     if _rest(cause, others).std() < 1e-9 * cause.std():
         return Slope(n_items=n, undefined="it goes along with what is held equal")
