@@ -265,7 +265,7 @@ def test_a_judge_that_likes_long_texts_is_not_accused_of_liking_its_own() -> Non
     [
         ({"author": None}, "nothing says who wrote the items"),
         ({"models": {}}, "it is not told which model gpt is"),
-        ({"models": {"gpt": "llama-3"}}, "no item is told to be by llama-3, nor one of its family"),
+        ({"models": {"gpt": "llama-3"}}, "no item is told to be by llama-3 or its family"),
         ({"models": {"gpt": "mine"}}, "no item is told to be by mine, and its family is not known"),
     ],
 )

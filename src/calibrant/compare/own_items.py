@@ -62,8 +62,8 @@ class Authorship:
         models = ", ".join(self.models[judge])
         if not near & {"own", "family"}:
             known = any(family_of(one) != UNKNOWN for one in self.models[judge])
-            kin = "nor one of its family" if known else "and its family is not known"
-            return f"no item is told to be by {models}, {kin}"
+            kin = " or its family" if known else ", and its family is not known"
+            return f"no item is told to be by {models}{kin}"
         if not near & {"other", "unclear"}:
             return f"all items are by {models} or its family: there are none to hold them against"
         return ""
@@ -73,7 +73,9 @@ class Authorship:
         models = self.models.get(judge)
         if not models:
             return {}
-        found = Counter(relation(models, author) for author in self.authors.values())
+        found: Counter[Relation] = Counter()
+        for author, items in Counter(self.authors.values()).items():  # few of them wrote many
+            found[relation(models, author)] += items
         return {one: found[one] for one in ("own", "family", "unclear", "other")}
 
     def wanted(self, judge: str) -> list[What]:
