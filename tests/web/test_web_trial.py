@@ -8,9 +8,12 @@ from collections.abc import Callable
 import pytest
 from tests.study.study_kit import COACHING, RESPONSES, as_, response_item
 from tests.web.conftest import Signed
-from tests.web.disagreeing import FREE, ITEM, disagreeing
+from tests.web.disagreeing import FREE, ITEM, OTHER, disagreeing
 from tests.web.lead_kit import alert, path_of, send, send_file, settled, study_of, words, workbook
 
+from calibrant.core.errors import StudyError
+from calibrant.core.plan import Plan
+from calibrant.core.study import Key
 from calibrant.study.handle import Study
 from calibrant.web.form_fields import sentence
 from calibrant.web.refs import item_ref
@@ -85,6 +88,22 @@ def test_a_title_above_the_names_of_columns_is_told_in_words(client: Enter, stud
 )
 def test_a_sentence_leaves_the_name_of_a_file_alone(said: str, told: str) -> None:
     assert sentence(said) == told
+
+
+def test_own_answers_are_not_shown_while_the_item_is_asked_again(
+    workspace: Workspace, client: Enter
+) -> None:
+    made, ann = disagreeing(workspace.plain), client("ann")
+    listed = f"/s/{made.number}/past"
+    made.plan_round("recalibration", plan=Plan(way="everyone"), items=[ITEM], raters=["ann", "bob"])
+    assert ITEM in ann.get(listed).text  # a round that is not open asks nothing
+    made.open_round(2, override="for the test")
+    again = ann.get(listed).text
+    assert ITEM not in again and OTHER in again
+    mine = ann.get(f"/api/v1/studies/{made.number}/ratings/mine").json()
+    assert [one["item"] for one in mine["ratings"]] == [OTHER]
+    with pytest.raises(StudyError, match="no rating"):
+        as_(made, "ann").take_up(Key(round=1, item=ITEM, rater="ann"))
 
 
 @pytest.mark.parametrize(("name", "sees"), [("lena", 4), ("ada", 4), ("vic", 4), ("ann", 0)])

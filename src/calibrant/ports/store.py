@@ -127,7 +127,7 @@ class Reading(Protocol):
         """Items that a rater was given and has not handed in each time."""
 
     def coming_again(self, study: int, rater: str) -> set[str]:
-        """Items that a rater has before them for another time."""
+        """Items that a rater has rated and has before them for another time."""
 
     def nearest_open(
         self, study: int, *, rater: str, round: int, position: int, after: bool

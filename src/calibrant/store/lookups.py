@@ -67,10 +67,23 @@ def counted_assignments() -> Select[Any]:
 
 @cache
 def repeats_ahead() -> Select[Any]:
-    """Items that a rater will be asked about once more."""
-    table = schema.assignment
-    these = [table.c[name] == bindparam(name) for name in ("study", "rater")]
-    return select(table.c.item).where(*these, table.c.state == "open", table.c.occasion > 1)
+    """Items that a rater has rated and is asked about once more, in that round or a later one.
+
+    Rounds are few: in each open one an assignment is found by its key.
+    """
+    rated, again, round = schema.rating.alias("rated"), schema.assignment, schema.round
+    these = [rated.c[name] == bindparam(name) for name in ("study", "rater")]
+    asked = exists().where(
+        round.c.study == rated.c.study,
+        round.c.state == "open",
+        again.c.study == rated.c.study,
+        again.c.round == round.c.number,
+        again.c.item == rated.c.item,
+        again.c.rater == rated.c.rater,
+        or_(again.c.round != rated.c.round, again.c.occasion != rated.c.occasion),
+        again.c.state == "open",
+    )
+    return select(rated.c.item).where(*these, asked)
 
 
 @cache

@@ -238,7 +238,7 @@ class SqlReading:
         return {row[0] for row in fetched(self._connection, undone(), asked)}
 
     def coming_again(self, study: int, rater: str) -> set[str]:
-        """Items that a rater has before them for another time."""
+        """Items that a rater has rated and has before them for another time."""
         asked = {"study": study, "rater": findable(rater)}
         return {row[0] for row in fetched(self._connection, repeats_ahead(), asked)}
 

@@ -319,7 +319,7 @@ def _form_of(rating: Rating, flags: list[dict[str, Any]]) -> dict[str, Any]:
 
 @verb("reviewer", shows="own")
 def my_ratings(session: Session, *, round: int | None = None) -> list[Rating]:
-    """The actor's own ratings. One of an item that silently comes again is left out till then."""
+    """The actor's own ratings. One of an item that is being asked again is left out till then."""
 
     def work(tx: Reading) -> list[Rating]:
         waiting = tx.coming_again(session.number, session.actor)
