@@ -128,6 +128,11 @@ def test_an_overview_without_targets_says_so_and_leads_on(
     assert f'href="/s/{made.number}/agreement"' in shown.text
 
 
+def test_an_error_of_the_api_has_the_same_shape_at_the_door(client: Enter) -> None:
+    refused = client().get("/api/v1/studies")
+    assert refused.status_code == 401 and sorted(refused.json()) == ["error", "faults"]
+
+
 def test_no_two_shapes_of_the_api_share_a_name(client: Enter) -> None:
     named = client("lena").get("/api/v1/openapi.json").json()["components"]["schemas"]
     assert [name for name in named if "__" in name] == []

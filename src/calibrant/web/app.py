@@ -100,9 +100,8 @@ def _is_program(request: Request) -> bool:
 
 async def _at_the_door(request: Request, error: Exception) -> Response:
     if _is_program(request):
-        return JSONResponse(
-            {"error": "sign in, or send a token"}, 401, {"www-authenticate": "Bearer"}
-        )
+        said = {"error": "sign in, or send a token", "faults": []}
+        return JSONResponse(said, 401, {"www-authenticate": "Bearer"})
     return RedirectResponse(sign_in_address(request), 303)
 
 
