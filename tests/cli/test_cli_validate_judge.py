@@ -188,6 +188,15 @@ def test_a_judge_that_was_asked_again_is_held_to_its_word(tmp_path: Path) -> Non
     assert calibrant.validate_judge(frame, level="nominal").criteria[0].stability is None
 
 
+def test_a_judge_that_spells_it_otherwise_says_the_same() -> None:
+    frame = panel({"CQ1": 0.95}).with_columns(pl.lit(1).alias("occasion"))
+    judge = frame.filter(pl.col("rater") == "gpt")
+    again = judge.with_columns(pl.col("answer").str.to_lowercase(), pl.lit(2).alias("occasion"))
+    rubric = calibrant.load_rubric("coaching-conversation")
+    found = calibrant.validate_judge(pl.concat([frame, again]), rubric=rubric).criteria[0].stability
+    assert found is not None and found.same == found.items == judge.height
+
+
 WRITERS = ("gpt-4o", "gpt-4o-mini", "claude-3-opus", "gemini-1.5-pro")
 
 

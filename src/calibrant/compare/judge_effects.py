@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,13 +13,13 @@ from numpy.typing import NDArray
 from calibrant.compare.judged import Array, Side, long_rows
 from calibrant.compare.own_items import OwnEffect
 from calibrant.compare.rating_columns import Reading
-from calibrant.compare.rulers import number_of
+from calibrant.compare.rulers import as_places, number_of
 from calibrant.stats.alternative_annotator import discoveries
 from calibrant.stats.error_regression import Slope, slope
 from calibrant.stats.shares import wilson
 
 MOST_WORDS = 6
-"""Different words of a column up to which each is looked at."""
+"""Different words of a column up to which each is looked at; of more, the most frequent."""
 FEW_NUMBERS = 2
 
 
@@ -63,12 +64,13 @@ def effects(
 def _causes(words: Sequence[str]) -> list[tuple[str | None, Array]]:
     """A column as causes: a number in standard deviations, or one word against the others."""
     numbers = [number_of(word) for word in words]
-    different = sorted(set(words))
+    often = Counter(words)
+    different = sorted(often, key=lambda word: (-often[word], word))
     if len(different) > FEW_NUMBERS and all(number is not None for number in numbers):
         values = np.array(numbers, np.float64)
         spread = values.std()
         return [(None, (values - values.mean()) / (spread or 1.0))]
-    shown = different[:1] if len(different) == FEW_NUMBERS else different[:MOST_WORDS]
+    shown = [min(different)] if len(different) == FEW_NUMBERS else different[:MOST_WORDS]
     return [(word, np.array([one == word for one in words], np.float64)) for word in shown]
 
 
@@ -104,7 +106,7 @@ def stand_together(
 def stability(side: Side, how: Reading, judge: str) -> dict[str, Stability]:
     """By criterion, of the items that the judge answered on several occasions."""
     rows = pl.concat([long_rows(one, how, side.name) for one in side.frames])
-    own = rows.filter((pl.col("rater") == judge) & pl.col("answer").is_not_null())
+    own = as_places(rows.filter(pl.col("rater") == judge), how, side.name)
     by_item = own.group_by("criterion", "item").agg(
         pl.len().alias("times"), pl.col("answer").n_unique().alias("answers")
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from calibrant.compare.rating_columns import Reading
@@ -65,6 +66,23 @@ def values_of(how: Reading, source: str, criterion: str, texts: list[str]) -> Va
             "compared: round them"
         )
     return _placed(how, texts, values, numbers)
+
+
+def as_places(frame: pl.DataFrame, how: Reading, source: str) -> pl.DataFrame:
+    """Rows with their answers as the table reads them, as numbers; what is no answer is left out.
+
+    YES and yes are one answer, and so are 4 and 4.0; ERROR is none. Numbers of different criteria
+    have nothing to do with each other.
+    """
+    known = [pl.DataFrame(schema={"criterion": pl.String, "answer": pl.String, "_code": pl.Int64})]
+    for (name,), part in frame.group_by("criterion"):
+        texts = part["answer"].drop_nulls().unique().sort()
+        codes = values_of(how, source, str(name), texts.to_list()).codes
+        told = pl.DataFrame({"answer": texts, "_code": codes.astype(np.int64)})
+        known.append(told.select(pl.lit(str(name)).alias("criterion"), "answer", "_code"))
+    frame = frame.join(pl.concat(known), on=["criterion", "answer"], maintain_order="left")
+    frame = frame.filter(~pl.col("_code").is_in([ABSENT, WRONG]))
+    return frame.drop("answer").rename({"_code": "answer"})
 
 
 def _in_order(

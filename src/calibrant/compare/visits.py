@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from calibrant.compare.places import plain
 from calibrant.compare.rating_columns import ALIASES, SLICES, Reading, folded, long_form, named
 from calibrant.compare.rating_tables import RatingTable
-from calibrant.compare.rulers import ALL, WRONG, number_of, values_of
-from calibrant.stats.counts import ABSENT
+from calibrant.compare.rulers import ALL, as_places, number_of
 
 Floats = NDArray[np.float64]
 BESIDE: dict[str, tuple[str, ...]] = {
@@ -117,7 +116,8 @@ class Watcher:
             return None
         if "criterion" not in frame.columns:
             frame = frame.with_columns(pl.lit(ALL).alias("criterion"))
-        frame = self._read(frame.with_columns(pl.col("criterion").fill_null(ALL)))
+        frame = frame.with_columns(pl.col("criterion").fill_null(ALL))
+        frame = as_places(frame, self.how, self._source)
         frame = frame.sort(_occasion(frame["occasion"]), maintain_order=True)
         cell = ["rater", *keys, "criterion"]
         twice = frame.group_by(cell, maintain_order=True).agg(pl.col("answer").head(2))
@@ -126,18 +126,6 @@ class Watcher:
             return None
         answer = pl.col("answer").list
         return twice.select(*cell, answer.get(0).alias("first"), answer.get(1).alias("second"))
-
-    def _read(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Answers as the table reads them: YES and yes are one, 4 and 4.0, and ERROR is none."""
-        known = []
-        for (name,), part in frame.group_by("criterion"):
-            texts = part["answer"].unique().sort()
-            codes = values_of(self.how, self._source, str(name), texts.to_list()).codes
-            told = pl.DataFrame({"answer": texts, "_code": codes.astype(np.int64)})
-            known.append(told.with_columns(pl.lit(str(name)).alias("criterion")))
-        frame = frame.join(pl.concat(known), on=["criterion", "answer"], maintain_order="left")
-        frame = frame.filter(~pl.col("_code").is_in([ABSENT, WRONG]))
-        return frame.drop("answer").rename({"_code": "answer"})
 
 
 class _Told:
