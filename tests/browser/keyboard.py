@@ -7,16 +7,26 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 MOST_TABS = 400
-NEARER_FROM_BEHIND = """one => {
+WAY_TO = """one => {
   const here = document.activeElement;
   const all = [...document.querySelectorAll("a[href], button, input, select, textarea")];
   const isBefore = here.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_PRECEDING;
-  return Boolean(isBefore) || (!all.includes(here) && all.indexOf(one) > all.length / 2);
+  const at = all.indexOf(here);
+  const to = all.indexOf(one);
+  const back = Boolean(isBefore) || (at < 0 && to > all.length / 2);
+  if (to < 0 || (at < 0 && here !== document.body)) return [back, 0];
+  const between = back ? all.slice(to + 1, at < 0 ? all.length : at) : all.slice(at + 1, to);
+  const kin = (one) => (one.type === "radio" ? `radio ${one.name}` : one);
+  const stops = new Set(between.filter((one) => !one.disabled && one.tabIndex >= 0
+    && one.checkVisibility({ visibilityProperty: true })).map(kin));
+  for (const known of [kin(one), kin(here)]) stops.delete(known);
+  return [back, stops.size];
 }"""
-IS_HERE = "one => one === document.activeElement"
-IS_GROUP = (
-    "one => document.activeElement.type === 'radio' && document.activeElement.name === one.name"
-)
+"""Whether it is nearer from behind, and how many controls one passes by for certain."""
+IS_HERE = """one => {
+  const here = document.activeElement;
+  return one === here ? "here" : here.type === "radio" && here.name === one.name ? "group" : "";
+}"""
 
 
 class Hands:
@@ -38,19 +48,20 @@ class Hands:
     def come_to(self, wanted: Locator) -> Locator:
         """Tab to a control that was found otherwise than by its name."""
         wanted.wait_for()
-        key = "Shift+Tab" if wanted.evaluate(NEARER_FROM_BEHIND) else "Tab"
+        back, passed = wanted.evaluate(WAY_TO)
+        key = "Shift+Tab" if back else "Tab"
+        self.press(*[key] * passed)
         for _ in range(MOST_TABS):
-            if wanted.evaluate(IS_HERE):
-                return wanted
-            if wanted.evaluate(IS_GROUP):
-                return self._walk(wanted)
+            found = wanted.evaluate(IS_HERE)
+            if found:
+                return wanted if found == "here" else self._walk(wanted)
             self.press(key)
         raise AssertionError(f"the keyboard does not come to {wanted} on {self.page.url}")
 
     def _walk(self, wanted: Locator) -> Locator:
         for _ in range(MOST_TABS):
             self.press("ArrowDown")
-            if wanted.evaluate(IS_HERE):
+            if wanted.evaluate(IS_HERE) == "here":
                 return wanted
         raise AssertionError("the arrows do not come to that answer")
 

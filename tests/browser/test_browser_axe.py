@@ -27,7 +27,10 @@ from tests.browser.places import (
 
 from calibrant import compose
 
-pytestmark = pytest.mark.xdist_group("axe")
+FIRST, SECOND = pytest.mark.xdist_group("axe"), pytest.mark.xdist_group("axe of a lead")
+SOME = 20
+"""Two workers share the pages, each with a workspace of its own. Of a lead's, who has two in three
+of all, the first look at this many."""
 LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 """What can differ between light and dark."""
@@ -68,6 +71,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     served.opened.close()
 
 
+@FIRST
 def test_no_page_is_forgotten(house: House) -> None:
     assert house.served.opened is not None
     known = {one.route for one in house.places}
@@ -77,9 +81,25 @@ def test_no_page_is_forgotten(house: House) -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize("who", [None, LEAD, REVIEWER, ADJUDICATOR, VIEWER, NEWCOMER, TALKER])
-def test_pages_are_for_everybody(house: House, browser: Browser, who: str | None) -> None:
-    mine = [one for one in house.places if one.who == who]
+SHARES: dict[str, tuple[str | None, slice, pytest.MarkDecorator]] = {
+    "a lead, some": (LEAD, slice(SOME), FIRST),
+    "a lead, the rest": (LEAD, slice(SOME, None), SECOND),
+} | {
+    str(one): (one, slice(None), FIRST)
+    for one in (None, REVIEWER, ADJUDICATOR, VIEWER, NEWCOMER, TALKER)
+}
+"""Whose pages, and which of them, are looked at by one worker."""
+
+
+@pytest.mark.parametrize(
+    ("who", "which"),
+    [pytest.param(who, which, marks=mark) for who, which, mark in SHARES.values()],
+    ids=list(SHARES),
+)
+def test_pages_are_for_everybody(
+    house: House, browser: Browser, who: str | None, which: slice
+) -> None:
+    mine = [one for one in house.places if one.who == who][which]
     assert mine
     context = browser.new_context(
         base_url=house.served.url, color_scheme="light", reduced_motion="reduce"

@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Served
 from tests.browser.keyboard import Hands
 
-pytestmark = pytest.mark.xdist_group("story")
 OWNER, ADJUDICATOR = "Olga", "Arno"
 REVIEWERS = ("Rita", "Rob")
 PASSWORD = "four plain words here"

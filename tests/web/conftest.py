@@ -46,11 +46,15 @@ def app(workspace: Workspace) -> FastAPI:
 
 
 @pytest.fixture
-def client(workspace: Workspace, app: FastAPI) -> Callable[..., Signed]:
-    """Signs somebody in: ``client("lena")``; an account is made where there is none."""
+def client(workspace: Workspace, app: FastAPI) -> Iterator[Callable[..., Signed]]:
+    """Signs somebody in: ``client("lena")``; an account is made where there is none.
+
+    Each keeps one event loop for all it asks: a new one for every request takes as long again.
+    """
+    browsers = contextlib.ExitStack()
 
     def sign_in(name: str | None = None, *, owner: bool = False) -> Signed:
-        found = Signed(app, base_url=f"http://{HOST}", raise_server_exceptions=True)
+        found = browsers.enter_context(Signed(app, base_url=f"http://{HOST}"))
         if name is None:
             return found
         with contextlib.suppress(AccountError):  # they have been here before
@@ -61,4 +65,5 @@ def client(workspace: Workspace, app: FastAPI) -> Callable[..., Signed]:
         found.name = name
         return found
 
-    return sign_in
+    with browsers:
+        yield sign_in

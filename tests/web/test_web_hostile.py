@@ -13,6 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -110,10 +111,12 @@ class House:
     who: Hostile
     say: Speech
     signed: dict[str, Signed] = field(default_factory=dict)
+    browsers: ExitStack = field(default_factory=ExitStack)
 
     def person(self, name: str) -> Signed:
         if name not in self.signed:
-            browser = Signed(make_app(self.workspace), base_url=f"http://{HOST}")
+            app = make_app(self.workspace)
+            browser = self.browsers.enter_context(Signed(app, base_url=f"http://{HOST}"))
             secret = self.workspace.door.admit(name, about=self.say.line(), by="tests")
             browser.cookies.set(self.workspace.cookie, secret)
             browser.csrf, browser.name = self.workspace.door.csrf(secret), name
@@ -147,6 +150,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, Ho
     both = built(folder / "bad", True), built(folder / "good", False)
     yield both
     for one in both:
+        one.browsers.close()
         one.workspace.opened.close()
 
 
