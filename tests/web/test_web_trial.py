@@ -128,6 +128,17 @@ def test_an_overview_without_targets_says_so_and_leads_on(
     assert f'href="/s/{made.number}/agreement"' in shown.text
 
 
+def test_disagreements_about_one_criterion_are_a_link_away(
+    workspace: Workspace, client: Enter
+) -> None:
+    number, ada = disagreeing(workspace.plain).number, client("ada")
+    troubles = ada.get(f"/s/{number}/rubric/troubles").text
+    assert f'href="/s/{number}/discuss?criterion=realism"' in troubles
+    shown = ada.get(f"/s/{number}/discuss?criterion=realism").text
+    linked = re.findall(rf'href="/s/{number}/discuss/1/\w+\?criterion=(\w+)"', shown)
+    assert set(linked) == {"realism"}
+
+
 def test_an_error_of_the_api_has_the_same_shape_at_the_door(client: Enter) -> None:
     refused = client().get("/api/v1/studies")
     assert refused.status_code == 401 and sorted(refused.json()) == ["error", "faults"]

@@ -30,7 +30,14 @@ A_PAGE = 200
 
 @routes.get("/s/{study}/discuss", access=TALKERS)
 def discuss(
-    request: Request, seat: Seat, *, round: int = 0, only: str = "", at: int = 1, now: bool = False
+    request: Request,
+    seat: Seat,
+    *,
+    round: int = 0,
+    only: str = "",
+    criterion: str = "",
+    at: int = 1,
+    now: bool = False,
 ) -> Response:
     """The disagreements of a closed round, the widest first; of the last one unless told."""
     rounds = closed_rounds(seat)
@@ -41,8 +48,13 @@ def discuss(
         raise HTTPException(404, NOT_FOUND)
     if not now and comes_later(request, seat, _kept_as(chosen.number)):
         return waiting_page(request, seat, "Discuss", "discuss", whole=True)
-    found = _disputes(request, seat, chosen.number)
     rubric = _rubric(seat, chosen)
+    about = criterion if criterion in rubric.criterion_ids else ""
+    found = [
+        one
+        for one in _disputes(request, seat, chosen.number)
+        if not about or one.criterion == about
+    ]
     waiting = [one for one in found if not one.discussed]
     listed = waiting if only == "open" else found
     last = max(1, -(-len(listed) // A_PAGE))
@@ -55,6 +67,8 @@ def discuss(
         chosen=chosen,
         counts=chosen.kind in COUNTING,
         only=only,
+        about=about,
+        about_title=rubric.criterion(about).title if about else "",
         done=sum(one.discussed for one in found),
         total=len(found),
         first=dispute_path(seat, waiting[0]) if waiting else "",
