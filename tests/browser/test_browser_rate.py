@@ -178,7 +178,7 @@ def test_undo_borderline_and_what_is_missing(served: Served, visit: Visit) -> No
     expect(page.locator("#rate-notices")).to_contain_text("2 things to put right")
     wrong = page.locator('[id="wrong-notes.inclusivity"]')
     expect(wrong).to_contain_text("has no note")
-    expect(page.locator('[id="wrong-answers.clarity"]')).to_contain_text("not answered")
+    expect(page.locator('[id="wrong-answers.clarity"]')).to_contain_text("Not answered")
     expect(page.locator('textarea[name="notes.inclusivity"]')).to_be_focused()
     page.keyboard.type("between two")
     expect(wrong).to_be_empty()

@@ -53,7 +53,8 @@ def api_docs(request: Request, visitor: Visitor) -> Response:
 
 
 def _call(method: str, path: str, way: dict[str, Any]) -> Call:
-    title, _, text = str(way.get("description") or way.get("summary") or "").partition("\n")
+    told = str(way.get("description") or way.get("summary") or "").replace("``", "")
+    title, _, text = told.partition("\n")
     sent = way.get("requestBody", {}).get("content", {})
     answers = way.get("responses", {})
     good: dict[str, Any] = next((one for code, one in answers.items() if code.startswith("2")), {})
