@@ -73,15 +73,16 @@ def repeats_ahead() -> Select[Any]:
     """
     rated, again, round = schema.rating.alias("rated"), schema.assignment, schema.round
     these = [rated.c[name] == bindparam(name) for name in ("study", "rater")]
+    opened = select(round.c.number).where(
+        round.c.study == bindparam("study"), round.c.state == "open"
+    )
     asked = exists().where(
-        round.c.study == rated.c.study,
-        round.c.state == "open",
         again.c.study == rated.c.study,
-        again.c.round == round.c.number,
+        again.c.round.in_(opened),
         again.c.item == rated.c.item,
         again.c.rater == rated.c.rater,
         or_(again.c.round != rated.c.round, again.c.occasion != rated.c.occasion),
-        again.c.state == "open",
+        again.c.state.concat("") == "open",  # or SQLite walks through all that are open
     )
     return select(rated.c.item).where(*these, asked)
 
