@@ -25,9 +25,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MAIN = "from calibrant.cli.main import main; main()"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, without a window."""
+    """Debian's Chromium, without a window; one for each module, as its loop keeps out others'."""
     assert CHROMIUM, "Chromium is missing: sh scripts/browser.sh installs it"
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(
