@@ -206,6 +206,7 @@ def test_ctrl_c_ends_the_form_at_once_and_keeps_what_was_said(tmp_path: Path) ->
         assert process.wait(timeout=30) == 0
     finally:
         process.kill()
+        process.wait()
         os.close(ours)
     assert "what you have said is kept" in seen
     assert "2/5" in desk.ok("rate", "advice", as_="ann")
