@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from tests.study.test_study_blind import BLIND, STATES
 
 from calibrant import Study, report_study
 from calibrant.core.plan import Plan
-from calibrant.report.agreement import Agreed
+from calibrant.report.agreement import Agreed, TargetLine
 from calibrant.report.asking import Missing
 from calibrant.report.findings import Findings, findings
 from calibrant.report.html import report_html
+from calibrant.report.judges import Judge, JudgeCriterion, Judges
+from calibrant.report.markdown import report_markdown
 from calibrant.report.raters import Raters
 from calibrant.store.open import open_store
 
@@ -312,3 +315,33 @@ def test_a_rubric_without_targets_still_shows_agreement() -> None:
     page = report_html(told)
     assert "The rubric states no target of agreement." in page
     assert "alpha with 95 % intervals, lowest first" in page
+
+
+def _with_targets(found: Findings, *lines: TargetLine) -> Findings:
+    assert isinstance(found.agreement.overall, Agreed)
+    overall = replace(found.agreement.overall, targets=lines)
+    return replace(found, agreement=replace(found.agreement, overall=overall))
+
+
+def test_what_has_no_figure_is_not_furthest_off(found: Findings) -> None:
+    assert isinstance(found.agreement.overall, Agreed)
+    line = found.agreement.overall.targets[0]
+    missed = replace(line, value=line.mark - 0.1, outcome="not_met")
+    untold = replace(line, criterion=None, value=None, interval=None, outcome="not_shown")
+    told = report_markdown(_with_targets(found, untold, missed))
+    assert f"at {line.mark - 0.1:.2f}" in told.partition("furthest off is ")[2][:80]
+    told = report_markdown(_with_targets(found, untold))
+    assert "of the others no figure can be told" in told and "furthest off" not in told
+
+
+def test_how_many_labels_a_judge_needs_is_said_at_once(found: Findings) -> None:
+    one = JudgeCriterion(
+        criterion=None, answer="needs more human labels", why="too few", more_labels=37, items=3,
+        with_people=(), ceiling=(), bias=None, bias_interval=None, bias_of=None,
+        false_passes=None, people_failed=None,
+    )  # fmt: skip
+    judge = Judge(
+        judge="robot", rounds=(1,), people=2, answer=one.answer, why=one.why, criteria=(one,)
+    )
+    told = report_markdown(replace(found, judges=Judges(judges=(judge,), left_out={})))
+    assert "robot needs 37 more human labels: too few." in told

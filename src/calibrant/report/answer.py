@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from calibrant.report.agreement import Agreed, TargetLine
+from calibrant.report.agreement import Agreed
 from calibrant.report.asking import Missing
 from calibrant.report.findings import Findings
+from calibrant.report.judges import Judge
 from calibrant.report.pieces import Note, Paragraph, Part, Points, Tile, Tiles
 from calibrant.report.verdicts import Share, Verdicts
 from calibrant.report.wording import (
@@ -89,12 +90,20 @@ def _points(found: Findings) -> Iterator[tuple[str, str]]:
     yield from _open(found)
     yield from _about_raters(found)
     for judge in found.judges.judges if found.judges is not None else ():
-        yield "Judge.", f"{judge.judge} {judge.answer}: {judge.why}."
+        yield "Judge.", f"{judge.judge} {_may(judge)}: {judge.why}."
     versions = found.history.versions
     if len(versions) > 1:
         last = versions[-1]
         why = f": {cut(last.why, REASON)}" if last.why else "."
         yield "Rubric.", f"Changed {_times(len(versions) - 1)}, now {last.name}{why}"
+
+
+def _may(judge: Judge) -> str:
+    """What may be done with it; where labels are missing, how many."""
+    missing = max((one.more_labels or 0 for one in judge.criteria), default=0)
+    if not judge.answer.startswith("needs more") or not missing:
+        return judge.answer
+    return judge.answer.replace("needs more", f"needs {missing:,} more", 1)
 
 
 def _times(count: int) -> str:
@@ -122,20 +131,19 @@ def _agreed(found: Findings) -> Iterator[tuple[str, str]]:
     if not missed:
         yield "Agreement.", "Raters agree as far as the rubric asks, on every criterion."
         return
-    lowest = min(missed, key=_gap)
     told = f"{overall.met} of {many(len(overall.targets), 'target')} met"
-    value = "" if lowest.value is None else f" at {number(lowest.value)} ({span(lowest.interval)})"
+    known = [(one.value - one.mark, one.value, one) for one in missed if one.value is not None]
+    if not known:
+        yield "Agreement.", f"{told}; of the others no figure can be told."
+        return
+    _, value, lowest = min(known, key=lambda one: one[0])
     yield (
         "Agreement.",
         (
-            f"{told}; furthest off is {titled(found, lowest.criterion)}{value}, "
-            f"where {target_words(lowest.target)} is asked for."
+            f"{told}; furthest off is {titled(found, lowest.criterion)} at {number(value)} "
+            f"({span(lowest.interval)}), where {target_words(lowest.target)} is asked for."
         ),
     )
-
-
-def _gap(one: TargetLine) -> float:
-    return -2.0 if one.value is None else one.value - one.mark
 
 
 def _open(found: Findings) -> Iterator[tuple[str, str]]:

@@ -57,7 +57,8 @@ def _agreement(found: Findings) -> Iterator[Piece]:
     else:
         yield from _overall(found, told.overall)
     if len(told.rounds) > 1 or (told.rounds and isinstance(told.overall, Missing)):
-        yield _over_rounds(found, told.rounds)
+        if any(_alpha(one, None) is not None for one in told.rounds):
+            yield _over_rounds(told.rounds)
         yield _round_table(found, told.rounds)
     for number_, why in told.left_out.items():
         yield Note(f"Round {number_} is not compared: {why}.")
@@ -184,11 +185,11 @@ def _alpha(told: Agreed, criterion: str | None) -> Figure | None:
     return mine[-1] if mine else None
 
 
-def _over_rounds(found: Findings, rounds: Sequence[Agreed]) -> Picture:
-    """All criteria together, or the mean target where there are none together."""
+def _over_rounds(rounds: Sequence[Agreed]) -> Picture:
+    """All criteria together; criteria of different scales have no alpha together."""
     rows = []
     for one in rounds:
-        alpha = _alpha(one, None) or _alpha(one, next(iter(found.about.criteria)))
+        alpha = _alpha(one, None)
         text = f"{one.met} of {len(one.targets)} targets met" if one.targets else ""
         value = None if alpha is None else alpha.value
         rows.append(
