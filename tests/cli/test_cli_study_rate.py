@@ -195,6 +195,8 @@ def test_ctrl_c_ends_the_form_at_once_and_keeps_what_was_said(tmp_path: Path) ->
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
+        # a shell that runs tests in the background has Ctrl-C ignored, by all that it starts
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     os.close(theirs)
     try:
