@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
 from typing import Any
 
@@ -132,6 +134,28 @@ def test_an_item_of_each_rubric_is_rated_by_keyboard_alone(
     # u opens what was just handed in
     page.keyboard.press("u")
     expect(page.locator("h1")).to_have_text(f"My rating of {item}")
+
+
+def test_the_next_item_is_read_while_this_one_is_finished(served: Served, visit: Visit) -> None:
+    work = begun(served)
+    page = at_work(work, visit)
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "/rate/" in one.url else None)
+    item = item_of(page)
+    with page.expect_response(lambda one: "leaving=" in one.url) as ahead:
+        answer_all(page, "45342")
+    read = re.search('name="started_at" value="([^"]+)"', ahead.value.text())
+    told(page, SAVED)
+    assert item_of(page) == item  # nothing is shown before its time
+    handed_in(page, item)
+    assert [one.split("?")[1].split("=")[0] for one in asked] == ["leaving"]
+    # what is handed in by now is neither before this one nor still to be done
+    expect(page.locator(".rate-progress .numbers")).to_have_text(re.compile("^2 of"))
+    expect(page.locator("#rate")).to_have_attribute("data-before", "")
+    # the work on it began when it was shown
+    started = page.locator("#rating [name=started_at]").input_value()
+    assert read is not None
+    assert datetime.fromisoformat(started) > datetime.fromisoformat(read[1])
 
 
 def test_keys_do_nothing_while_somebody_types(served: Served, visit: Visit) -> None:

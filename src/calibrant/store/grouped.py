@@ -285,12 +285,10 @@ class Grouped:
                 return None
             told[:] = [_Told(error=error)] * len(pieces)
             writings.clear()
-        try:
-            for writing in writings:
-                self.store.tidy(writing)
-        finally:
-            for piece, one in zip(pieces, told, strict=False):
-                _answer(piece, one)
+        for piece, one in zip(pieces, told, strict=False):
+            _answer(piece, one)
+        for writing in writings:
+            self.store.tidy(writing)
         return len(told)
 
     def _tried(self, piece: _Piece, writing: SqlWriting, held: set[int]) -> _Told:

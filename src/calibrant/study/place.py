@@ -26,10 +26,11 @@ class Place:
 
 
 @verb("reviewer", shows="own")
-def place(session: Session, key: Key, *, token: str) -> Place | None:
+def place(session: Session, key: Key, *, token: str, leaving: Key | None = None) -> Place | None:
     """What has become of one's own assignment; None where there is none of that key.
 
-    ``token`` is the holder who asks, as in ``claim``.
+    ``token`` is the holder who asks, as in ``claim``. ``leaving`` is one that is handed in by the
+    time this is shown: it lies beside nothing any more.
     """
 
     def work(tx: Reading) -> Place | None:
@@ -42,7 +43,7 @@ def place(session: Session, key: Key, *, token: str) -> Place | None:
         later = [number for number in opened if number > key.round]
         earlier = [number for number in opened if number < key.round]
         same = [key.round] if key.round in opened else []
-        seek = _Seek(tx, session)
+        seek = _Seek(tx, session, leaving)
         return Place(
             key,
             held.state,
@@ -78,6 +79,8 @@ class _Seek:
 
     tx: Reading
     session: Session
+    leaving: Key | None = None
+    """One that is passed over."""
 
     def after(self, rounds: Iterable[int], position: int = -1) -> Key | None:
         return self._first(rounds, position, after=True)
@@ -87,13 +90,20 @@ class _Seek:
 
     def _first(self, rounds: Iterable[int], position: int, *, after: bool) -> Key | None:
         for number in rounds:
-            found = self.tx.nearest_open(
-                self.session.number,
-                rater=self.session.actor,
-                round=number,
-                position=position,
-                after=after,
-            )
+            found = self._beside(number, position, after=after)
+            if found is not None and found == self.leaving:
+                passed = self.tx.assignment(self.session.number, found)
+                assert passed is not None
+                found = self._beside(number, passed.position, after=after)
             if found is not None:
                 return found
         return None
+
+    def _beside(self, round: int, position: int, *, after: bool) -> Key | None:
+        return self.tx.nearest_open(
+            self.session.number,
+            rater=self.session.actor,
+            round=round,
+            position=position,
+            after=after,
+        )

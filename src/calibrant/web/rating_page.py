@@ -58,11 +58,16 @@ def sheet_of(task: Task, **more: Any) -> Sheet:
     return Sheet(key=task.key, item=task.item, rubric=task.rubric, **given)
 
 
-def sheet_page(request: Request, seat: Seat, sheet: Sheet, *, status: int = 200) -> Response:
-    """The page of one item: the item on one side, the form on the other."""
+def sheet_page(
+    request: Request, seat: Seat, sheet: Sheet, *, status: int = 200, leaving: Key | None = None
+) -> Response:
+    """The page of one item: the item on one side, the form on the other.
+
+    ``leaving`` is another item that is handed in by the time the page is shown.
+    """
     study, rubric = seat.study, sheet.rubric
-    place = study.place(sheet.key, token=HOLDER)
-    duty = workspace_of(request).tallies.duty(study, sheet.key.round)
+    place = study.place(sheet.key, token=HOLDER, leaving=leaving)
+    duty = workspace_of(request).tallies.duty(study, sheet.key.round, leaving)
     return page(
         request,
         "rate.html",

@@ -35,8 +35,8 @@ class Tallies:
         self._known: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self._turn = threading.Lock()
 
-    def duty(self, study: Study, round: int) -> Duty:
-        """What the actor has done and has to do in a round."""
+    def duty(self, study: Study, round: int, leaving: Key | None = None) -> Duty:
+        """What the actor has done and has to do in a round; ``leaving`` is about to be done."""
         now = study.clock()
         with self._turn:
             known = self._known.get((study.number, study.actor))
@@ -48,7 +48,8 @@ class Tallies:
                 while len(self._known) > MOST_KNOWN:
                     self._known.popitem(last=False)
         with self._turn:
-            since = sum(key.round == round for key in known.since)
+            done = known.since if leaving is None else known.since | {leaving}
+        since = sum(key.round == round for key in done)
         return _moved(known.duties.get(round, Duty(round, "", 0, 0)), since)
 
     def handed_in(self, study: Study, key: Key) -> None:

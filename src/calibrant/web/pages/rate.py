@@ -49,16 +49,23 @@ def rate_next(request: Request, seat: Seat, sitting: str = "") -> Response:
 
 
 @routes.get("/s/{study}/rate/{task}", access=member("reviewer"))
-def rate_one(request: Request, seat: Seat, task: str, sitting: str = "") -> Response:
-    """One of the reviewer's own open items."""
+def rate_one(
+    request: Request, seat: Seat, task: str, sitting: str = "", leaving: str = ""
+) -> Response:
+    """One of the reviewer's own open items.
+
+    ``leaving`` is another that will be handed in before this one is shown: the page is read ahead.
+    """
     key = read_task(task, seat.visitor.name)
+    done = read_task(leaving, seat.visitor.name) if leaving else None
     try:
         tasks = seat.study.claim(token=HOLDER, key=key)
     except Unread as unread:
         return _to_read(request, seat, unread)
     if not tasks:
         return _elsewhere(request, seat, key)
-    return sheet_page(request, seat, sheet_of(tasks[0], sitting=read_sitting(sitting)))
+    sheet = sheet_of(tasks[0], sitting=read_sitting(sitting))
+    return sheet_page(request, seat, sheet, leaving=done)
 
 
 def _elsewhere(request: Request, seat: Seat, key: Key, form: FormData | None = None) -> Response:

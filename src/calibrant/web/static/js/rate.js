@@ -1,6 +1,7 @@
 // The rating page: answers by key, drafts that are never lost, the next item without a new page.
 import { local } from "./draft.js";
 import { acts } from "./keys.js";
+import { taken } from "./rate_ahead.js";
 import { openAsk } from "./rate_ask.js";
 import { RatePage } from "./rate_page.js";
 import { announce } from "./rate_tell.js";
@@ -12,12 +13,14 @@ let here = null;
 async function show(address, { push = true, submitted = null } = {}) {
   const leaving = here;
   if (!submitted) await leaving?.keeper?.settleDown();
-  let page;
+  let page = submitted ? await taken(address) : null;
   try {
-    const answer = await fetch(address, { headers: { accept: "text/html" } });
-    page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!answer.ok || !page.querySelector("#rate")) { leaving?.end(); location.assign(address); return; }
-    address = answer.url;
+    if (!page) {
+      const answer = await fetch(address, { headers: { accept: "text/html" } });
+      page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!answer.ok || !page.querySelector("#rate")) { leaving?.end(); location.assign(address); return; }
+      address = answer.url;
+    }
   } catch {
     leaving?.notice("The next item cannot be loaded: there is no connection. What you have done is kept.", "warn", [["Try again", () => show(address, { push, submitted })]]);
     return;

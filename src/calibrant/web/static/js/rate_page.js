@@ -2,6 +2,7 @@
 import { Keeper, local, send } from "./draft.js";
 import { showClash } from "./draft_clash.js";
 import { markQuotes } from "./evidence.js";
+import { forget, readAhead } from "./rate_ahead.js";
 import { listenToAsk } from "./rate_ask.js";
 import { nowRight, showFaults, showWrong } from "./rate_faults.js";
 import { dressQuotes, merged, readForm, sameText, writeForm } from "./rate_form.js";
@@ -168,6 +169,7 @@ export class RatePage {
       one.classList.toggle("answered", is);
       answered += is;
     }
+    if (this.keeper && this.mode === "rate" && answered === this.criteria.length) readAhead(this.after, this.task);
     const told = this.root.querySelector("#answered");
     if (told) told.textContent = `${answered} of ${this.criteria.length} answered`;
     told?.classList.remove("hinted");
@@ -318,7 +320,10 @@ export class RatePage {
 
   // -- telling
 
-  told(name, detail, kept) { sayState(this.root, name, detail, kept, announce); }
+  told(name, detail, kept) {
+    if (name === "out" || name === "else") forget();  // it was read for whoever was signed in
+    sayState(this.root, name, detail, kept, announce);
+  }
 
   hint(text) { hint(this.root, text); }
 
