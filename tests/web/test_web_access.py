@@ -13,7 +13,7 @@ from tests.study.study_kit import as_, new_study, panel, plan_item
 from tests.web.conftest import Signed
 
 from calibrant.core.study import Key, Role
-from calibrant.web.access import Anybody, Creator, Of, Owner, SignedIn
+from calibrant.web.access import Anybody, Creator, Holder, Of, Owner, SignedIn
 from calibrant.web.app import make_app
 from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.security import SAFE
@@ -71,7 +71,7 @@ def test_every_route_says_whom_it_is_for(app: FastAPI) -> None:
     unsaid = [
         f"{one.method} {one.path}"
         for one in ways(app)
-        if not isinstance(one.access, Anybody | SignedIn | Owner | Creator | Of)
+        if not isinstance(one.access, Anybody | SignedIn | Holder | Owner | Creator | Of)
         and one.access != "static"
     ]
     assert unsaid == []

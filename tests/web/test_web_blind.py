@@ -21,7 +21,7 @@ from calibrant import Study, Submission, compose
 from calibrant.core.plan import Plan
 from calibrant.core.study import Key
 from calibrant.study.open import create
-from calibrant.web.access import Anybody, Of, SignedIn
+from calibrant.web.access import Anybody, Holder, Of, SignedIn
 from calibrant.web.app import make_app
 from calibrant.web.refs import item_ref, task_ref
 from calibrant.web.workspace import Workspace
@@ -132,7 +132,7 @@ def addresses(browser: Signed, study: int, rater: str) -> Iterator[str]:
     for way in ways(browser.app):  # type: ignore[arg-type]
         if way.method != "GET" or way.access == "static":
             continue
-        if not isinstance(way.access, Anybody | SignedIn | Of):
+        if not isinstance(way.access, Anybody | SignedIn | Holder | Of):
             continue
         seen = set()
         for item in ("r-001", "r-002", "r-003", "r-004", "r-009"):
@@ -148,6 +148,7 @@ def told(browser: Signed, found: Response) -> tuple[object, ...]:
     text = found.text.replace(browser.csrf, "CSRF")
     text = re.sub(r"((?:lease|token|request)\W{1,4}(?:value\W{1,3})?)[\w-]{16,}", r"\1NEW", text)
     text = re.sub(r"/(sessions|tokens)/[0-9a-f]{64}", r"/\1/HASH", text)
+    text = re.sub(r'"id":"[0-9a-f]{64}"', "HASH", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z?|\d+ \w{3} \d{4}, \d\d:\d\d", "TIME", text)
     headers = {name: value for name, value in found.headers.items() if name != "set-cookie"}
     cookies = re.sub(r"=[^;]*", "", found.headers.get("set-cookie", ""))

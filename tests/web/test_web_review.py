@@ -212,7 +212,7 @@ def test_a_token_of_an_owner_makes_no_link_to_an_account(
     client("olga", owner=True)
     token = workspace.tokens.make("olga", "a program", may_write=True, days=None)
     program, headers = client(), {"authorization": f"Bearer {token}"}
-    assert program.get("/workspace", headers=headers).status_code == 200
+    assert program.get("/workspace", headers=headers).status_code == 403
     for what in ("reset", "invite", "owner", "close", "sign-out"):
         refused = program.post(f"/workspace/{what}", data={"name": "olga"}, headers=headers)
         assert (refused.status_code, "/invite/" in refused.text) == (403, False)

@@ -1,6 +1,9 @@
 """Personal tokens: how programs act for an account.
 
-A token is shown once, when it is made; what is kept of it lets nobody in.
+A token is shown once, when it is made; what is kept of it lets nobody in. It does no more than
+its account may do, and by itself only the work of studies: accounts are looked after by a token
+that an owner makes for it in person, and which ends. A token that one of those makes does less
+than it and ends with it at the latest, so that one that leaked cannot stay by making others.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ SIGN = "cal_"
 MOST_LABEL = 100
 MOST_DAYS = 3660
 MOST_TOKENS = 50
+MOST_ADMINISTERING_DAYS = 90
+"""How long a token lasts at most that looks after accounts."""
 SELDOM = timedelta(minutes=10)
 """How often at most it is written down that a token is used."""
 FRESH = timedelta(seconds=5)
@@ -43,8 +48,21 @@ class Tokens:
         self._changes = 0
         self._turn = threading.Lock()
 
-    def make(self, account: str, label: str, *, may_write: bool, days: int | None) -> str:
-        """A new token, to be shown this once; it ends after so many days, or never."""
+    def make(
+        self,
+        account: str,
+        label: str,
+        *,
+        may_write: bool,
+        days: int | None,
+        administers: bool = False,
+        within: Token | None = None,
+    ) -> str:
+        """A new token, to be shown this once; it ends after so many days, or never.
+
+        ``administers`` is for owners, and for some days only. ``within`` is the token by which
+        it is asked for, where a program does: it has to look after accounts itself.
+        """
         named = plain(label, MOST_LABEL)
         if not named:
             raise AccountError("a token needs a few words: say what it is for")
@@ -53,6 +71,11 @@ class Tokens:
         found = self._means.accounts.account(account)
         if found is None or found.closed_at is not None:
             raise AccountError(f"{account!r} has no open account")
+        if administers:
+            _need_administering(found, days, within)
+        ends_at = None if days is None else self._means.later(days=days)
+        if within is not None:
+            ends_at = _ends_within(within, ends_at)
         if len([one for one in self.tokens(account) if one.ended_at is None]) >= MOST_TOKENS:
             raise AccountError(f"there are {MOST_TOKENS} tokens already: end one first")
         secret = SIGN + self._means.draw()
@@ -61,10 +84,18 @@ class Tokens:
             account=account,
             label=named,
             made_at=self._means.now(),
-            ends_at=None if days is None else self._means.later(days=days),
-            may_write=may_write,
+            ends_at=ends_at,
+            may_write=may_write or administers,
+            administers=administers,
         )
-        event = self._means.event("token_made", account, label=named, may_write=may_write)
+        event = self._means.event(
+            "token_made",
+            account,
+            label=named,
+            may_write=token.may_write,
+            administers=administers,
+            by_token=None if within is None else within.label,
+        )
         self._means.accounts.add_token(token, event)
         return secret
 
@@ -115,3 +146,22 @@ class Tokens:
                 while len(self._known) > MOST_KNOWN:
                     self._known.popitem(last=False)
         return known
+
+
+def _need_administering(account: Account, days: int | None, within: Token | None) -> None:
+    """Whoever holds such a token can do what an owner does: it is made knowingly, and ends."""
+    if not account.owner:
+        raise AccountError("only an owner makes a token that looks after accounts")
+    if within is not None:
+        raise AccountError("a token that looks after accounts is made by a person, in a browser")
+    if days is None or days > MOST_ADMINISTERING_DAYS:
+        raise AccountError(
+            f"a token that looks after accounts lasts at most {MOST_ADMINISTERING_DAYS} days"
+        )
+
+
+def _ends_within(within: Token, ends_at: str | None) -> str | None:
+    if not within.administers:
+        raise AccountError("this token does the work of studies: it makes no other")
+    ends = [one for one in (within.ends_at, ends_at) if one is not None]
+    return min(ends, default=None)

@@ -172,6 +172,7 @@ def tokens(name: str, end: str | None, place: str, style: str) -> None:
             {
                 "label": one.label,
                 "may_write": one.may_write,
+                "administers": one.administers,
                 "made_at": one.made_at,
                 "used_at": one.used_at,
                 "ends_at": one.ends_at,
@@ -186,7 +187,7 @@ def tokens(name: str, end: str | None, place: str, style: str) -> None:
         nothing=f"{name} has no tokens",
         show=lambda one: [
             one["label"],
-            "writes" if one["may_write"] else "reads",
+            "administers" if one["administers"] else "writes" if one["may_write"] else "reads",
             one["made_at"][:10],
             (one["used_at"] or "never")[:10],
             f"ended {one['ended_at'][:10]}" if one["ended_at"] else (one["ends_at"] or "")[:10],

@@ -70,6 +70,8 @@ class Token:
     used_at: str | None = None
     ended_at: str | None = None
     may_write: bool = False
+    administers: bool = False
+    """Whether it looks after accounts, too, while its account is an owner's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -386,11 +386,11 @@ def _link(row: Row) -> Link:
 
 def _token_row(one: Token) -> Row:
     times = (one.made_at, one.ends_at, one.used_at, one.ended_at)
-    return without_nul((one.hash, one.account, one.label, *times, one.may_write))
+    return without_nul((one.hash, one.account, one.label, *times, one.may_write, one.administers))
 
 
 def _token(row: Row) -> Token:
-    hash_, account, label, made_at, ends_at, used_at, ended_at, may_write = row
+    hash_, account, label, made_at, ends_at, used_at, ended_at, may_write, administers = row
     return Token(
         hash=hash_,
         account=account,
@@ -400,6 +400,7 @@ def _token(row: Row) -> Token:
         used_at=used_at,
         ended_at=ended_at,
         may_write=bool(may_write),
+        administers=bool(administers),
     )
 
 

@@ -24,13 +24,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
 from calibrant.core.rating import RATER_KINDS
 from calibrant.core.study import ROUND_KINDS, AssignmentState, RoundState
 
-VERSION = "0002"
+VERSION = "0003"
 """The revision of the schema that this program reads and writes."""
 VERSION_TABLE = "alembic_version"
 NAMING = {
@@ -331,6 +332,7 @@ token = Table(
     _word("used_at", nullable=True),
     _word("ended_at", nullable=True),
     _flag("may_write"),
+    Column("administers", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("hash"),
     _to("account", ("account",), ("name",)),
     Index(None, "account"),

@@ -30,6 +30,7 @@ from calibrant.web.workspace import Visitor, Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
 NOT_FOUND = "There is nothing at this address, or it is not for you."
+WORKS = "This token does the work of studies: accounts take a browser, or a token made for them."
 CSRF_HEADER = "x-calibrant-csrf"
 
 
@@ -75,17 +76,34 @@ class SignedIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """A route by which somebody changes their own account: in person, as a browser shows.
+
+    A token for the work of studies that leaked would sign its person out, or stay by making others.
+    """
+
+    def enter(self, request: Request) -> Visitor:
+        """The visitor, in person or by a token that looks after accounts."""
+        visitor = need_visitor(request)
+        if visitor.token is not None and not visitor.may_administer:
+            raise HTTPException(403, WORKS)
+        return visitor
+
+
+@dataclass(frozen=True, slots=True)
 class Owner:
-    """A route for the owners of the workspace; what is changed there is changed in person."""
+    """A route for the owners of the workspace: in person, or by a token that is made for it.
+
+    Accounts lead to everything: by a link for a new password a token becomes a whole account.
+    """
 
     def enter(self, request: Request) -> Visitor:
         """The visitor, an owner."""
         visitor = need_visitor(request)
         if not visitor.is_owner:
             raise HTTPException(403, "This is for the owner of the workspace.")
-        if request.method not in SAFE and visitor.via != "cookie":
-            # a link for a new password would make of a token the whole account
-            raise HTTPException(403, "This is done in a browser, by the person.")
+        if not visitor.may_administer:
+            raise HTTPException(403, WORKS)
         return visitor
 
 
@@ -121,8 +139,8 @@ class Of:
         return seat
 
 
-Access: TypeAlias = Anybody | SignedIn | Owner | Creator | Of
-PUBLIC, SIGNED_IN, OWNER, CREATOR = Anybody(), SignedIn(), Owner(), Creator()
+Access: TypeAlias = Anybody | SignedIn | Holder | Owner | Creator | Of
+PUBLIC, SIGNED_IN, HOLDER, OWNER, CREATOR = Anybody(), SignedIn(), Holder(), Owner(), Creator()
 
 
 def member(*roles: Role) -> Of:

@@ -10,12 +10,12 @@ from typing import Any
 from fastapi import Request
 
 from calibrant.core.account import Link
-from calibrant.core.errors import StudyError
+from calibrant.core.errors import Refused, StudyError
 from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.core.study import ROLES, Member, Role
 from calibrant.study.handle import Study
 from calibrant.web.access import Seat, workspace_of
-from calibrant.web.workspace import Workspace
+from calibrant.web.workspace import Visitor, Workspace
 
 MOST_AT_ONCE = 200
 MOST_GROUP = 60
@@ -89,6 +89,16 @@ def invitation_address(request: Request, secret: str) -> str:
     """
     scheme = "https" if workspace_of(request).secure else request.url.scheme
     return f"{scheme}://{request.url.netloc}/invite/{secret}"
+
+
+def reset_address(request: Request, visitor: Visitor, name: str) -> str:
+    """The address of a link by which somebody chooses a new password.
+
+    Not for its own account by a token: with the password it would be the account, and stay it.
+    """
+    if visitor.token is not None and visitor.name == name:
+        raise Refused("a new password for your own account is chosen in a browser, by you")
+    return invitation_address(request, workspace_of(request).links.reset(name, by=visitor.name))
 
 
 def take_back_links(workspace: Workspace, seat: Seat, name: str) -> bool:

@@ -14,6 +14,7 @@ from calibrant.accounts.owners import Owners
 from calibrant.accounts.sign_in import Door
 from calibrant.accounts.tokens import Tokens
 from calibrant.compose import Opened, now
+from calibrant.core.account import Token
 from calibrant.core.study import Member, StudyRecord
 from calibrant.ports.clock import Clock
 from calibrant.ports.store import Reading, Store
@@ -41,6 +42,13 @@ class Visitor:
     secret: str
     """Of the login or the token; it never leaves the server in a page."""
     csrf: str
+    token: Token | None = None
+    """What they came in by, where it was a token."""
+
+    @property
+    def may_administer(self) -> bool:
+        """Whether they look after accounts: an owner in a browser, or by a token made for it."""
+        return self.is_owner and (self.token is None or self.token.administers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +116,7 @@ class Workspace:
         if found is None:
             return None
         token, account = found
-        return Visitor(account.name, account.owner, "token", token.may_write, secret, "")
+        return Visitor(account.name, account.owner, "token", token.may_write, secret, "", token)
 
     def studies_of(self, name: str) -> list[tuple[int, StudyRecord, Member]]:
         """Studies in which somebody takes part, with what they are there."""

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from calibrant.accounts.means import hash_of
 from calibrant.core.errors import AccountError
-from calibrant.web.access import SIGNED_IN, Routes, workspace_of
+from calibrant.web.access import HOLDER, SIGNED_IN, Routes, workspace_of
 from calibrant.web.render import page, redirect
 from calibrant.web.workspace import Visitor
 
@@ -29,7 +29,8 @@ def set_password(request: Request, visitor: Visitor, form: FormData) -> Response
     door = workspace_of(request).door
     old, new, again = (_text(form, name) for name in ("old", "new", "again"))
     try:
-        _need_browser(visitor)
+        if visitor.via != "cookie":
+            raise HTTPException(403, "This is done in a browser, by the person.")
         if new != again:
             raise AccountError("the two new passwords are not the same")
         if door.need(visitor.secret).account.password is None:
@@ -41,15 +42,14 @@ def set_password(request: Request, visitor: Visitor, form: FormData) -> Response
     return redirect(request, HERE, "Your password is changed. Other browsers are signed out.")
 
 
-@routes.post("/account/sign-out-others", access=SIGNED_IN)
+@routes.post("/account/sign-out-others", access=HOLDER)
 def sign_out_others(request: Request, visitor: Visitor) -> Response:
     """End every login but this one."""
-    _need_browser(visitor)
     ended = workspace_of(request).door.end_all(visitor.name, by=visitor.name, but=visitor.secret)
     return redirect(request, HERE, f"Signed out elsewhere: {ended}.")
 
 
-@routes.post("/account/sessions/{hash}/end", access=SIGNED_IN)
+@routes.post("/account/sessions/{hash}/end", access=HOLDER)
 def end_session(request: Request, visitor: Visitor, hash: str) -> Response:
     """Sign one browser out."""
     if not workspace_of(request).door.end(visitor.name, hash, by=visitor.name):
@@ -57,10 +57,9 @@ def end_session(request: Request, visitor: Visitor, hash: str) -> Response:
     return redirect(request, HERE, "That browser is signed out.")
 
 
-@routes.post("/account/tokens", access=SIGNED_IN)
+@routes.post("/account/tokens", access=HOLDER)
 def make_token(request: Request, visitor: Visitor, form: FormData) -> Response:
     """A token for a program; it is shown this once."""
-    _need_browser(visitor)
     days = _text(form, "days")
     try:
         token = workspace_of(request).tokens.make(
@@ -68,24 +67,20 @@ def make_token(request: Request, visitor: Visitor, form: FormData) -> Response:
             _text(form, "label"),
             may_write=_text(form, "may_write") == "yes",
             days=int(days) if days.isascii() and days.isdigit() and len(days) < 6 else None,
+            administers=_text(form, "administers") == "yes",
+            within=visitor.token,
         )
     except AccountError as error:
         return _page(request, visitor, status=422, wrong=_sentence(error))
     return _page(request, visitor, token=token)
 
 
-@routes.post("/account/tokens/{hash}/end", access=SIGNED_IN)
+@routes.post("/account/tokens/{hash}/end", access=HOLDER)
 def end_token(request: Request, visitor: Visitor, hash: str) -> Response:
     """A token lets nobody in from now on."""
     if not workspace_of(request).tokens.end(visitor.name, hash, by=visitor.name):
         raise HTTPException(404, "There is no such token any more.")
     return redirect(request, HERE, "The token is ended.")
-
-
-def _need_browser(visitor: Visitor) -> None:
-    """Passwords and tokens are a person's: a program that has a token makes no other."""
-    if visitor.via != "cookie":
-        raise HTTPException(403, "This is done in a browser, by the person.")
 
 
 def _page(

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from calibrant.core.errors import AccountError
 from calibrant.web.access import OWNER, Routes, workspace_of
 from calibrant.web.form_fields import sentence, text_of
-from calibrant.web.people import invitation_address
+from calibrant.web.people import invitation_address, reset_address
 from calibrant.web.render import page, redirect
 from calibrant.web.workspace import Visitor
 
@@ -29,14 +29,17 @@ def workspace_page(request: Request, visitor: Visitor) -> Response:
 def invite(request: Request, visitor: Visitor, form: FormData) -> Response:
     """A link for somebody who has no account; it is shown this once."""
     links = workspace_of(request).links
-    return _link(request, visitor, form, lambda name: links.invite(name, None, by=visitor.name))
+
+    def made(name: str) -> str:
+        return invitation_address(request, links.invite(name, None, by=visitor.name))
+
+    return _link(request, visitor, form, made)
 
 
 @routes.post("/workspace/reset", access=OWNER)
 def reset(request: Request, visitor: Visitor, form: FormData) -> Response:
     """A link for somebody who has forgotten their password; it is shown this once."""
-    links = workspace_of(request).links
-    return _link(request, visitor, form, lambda name: links.reset(name, by=visitor.name))
+    return _link(request, visitor, form, lambda name: reset_address(request, visitor, name))
 
 
 @routes.post("/workspace/sign-out", access=OWNER)
@@ -69,10 +72,10 @@ def _link(
 ) -> Response:
     name = text_of(form, "name")
     try:
-        secret = make(name)
+        link = make(name)
     except AccountError as error:
         return _page(request, visitor, status=422, wrong=sentence(error))
-    return _page(request, visitor, link=invitation_address(request, secret), link_for=name)
+    return _page(request, visitor, link=link, link_for=name)
 
 
 def _page(
