@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,10 @@ from bench.harness import (
     node_env,
     peer_env,
     run_process,
-    same_version,
 )
 from calibrant.core.item import Conversation, Exchange
 from calibrant.formats.rubric_file import load_rubric
+from calibrant.ports.chat import Ask
 from calibrant.raters.chat.completion import Asker
 from calibrant.raters.judge.card import Way
 from calibrant.raters.judge.judge import Judge
@@ -74,8 +75,10 @@ ALONE = {
 }
 """What keeps peers at home. Inspect AI has nothing to switch off; promptfoo, told all this, still
 tries to report that it reports nothing, and only meets a proxy that is not there."""
+AIOHTTP = "aiohttp==3.14.5"
 INSPECT = ("inspect-ai==0.3.285", "openai==3.49.0")
 DEEPEVAL = ("deepeval==4.3.1", "openai==3.49.0")
+HELPED = "DeepEval, our client"
 PROMPTFOO = ("promptfoo@0.121.20",)
 """The last that runs on Node.js 20."""
 
@@ -94,6 +97,13 @@ def items(number: int) -> list[Conversation]:
 def judge(way: Way = "criterion") -> Judge:
     """The judge that the command makes, but for its key."""
     return Judge(load_rubric(RUBRIC), "stub", way=way, key=bytes(32))
+
+
+def asks(number: int) -> list[Ask]:
+    """Different requests of a judge."""
+    asking = judge()
+    calls = (call for item in items(number) for call in asking.calls(item))
+    return [asking.ask(one) for one in islice(calls, number)]
 
 
 def write_calls(path: Path, number: int) -> Path:
@@ -200,6 +210,8 @@ class Peer:
     name: str
     words: Sequence[str | Path]
     """What it is started with, before the address."""
+    is_helped: bool = False
+    """Whether it has more than it comes with."""
 
     def asks(self, ctx: Context, server: Running, calls: Path, number: int) -> Run:
         """How long it takes for so many calls; a ``BenchError`` if some were not answered."""
@@ -220,20 +232,20 @@ class Peer:
 
 def bare_loop() -> Peer:
     """What could be had at best."""
-    python = peer_env("judge-aiohttp", [same_version("aiohttp")])
+    python = peer_env("judge-aiohttp", [AIOHTTP])
     return Peer("a bare aiohttp loop", [python, "-I", HERE / "peers" / "judge_aiohttp.py"])
 
 
 def peers(notes: list[str]) -> list[Peer]:
     """Those that can be had here; of others, the notes tell why not."""
     scripts = HERE / "peers"
+    deepeval = partial(peer_env, "judge-deepeval", DEEPEVAL)
     known: dict[str, Callable[[], list[str | Path]]] = {
         "Inspect AI": lambda: [
             peer_env("judge-inspect", INSPECT), "-I", scripts / "judge_inspect.py",
         ],
-        "DeepEval": lambda: [
-            peer_env("judge-deepeval", DEEPEVAL), "-I", scripts / "judge_deepeval.py",
-        ],
+        "DeepEval": lambda: [deepeval(), "-I", scripts / "judge_deepeval.py", "own"],
+        HELPED: lambda: [deepeval(), "-I", scripts / "judge_deepeval.py", "shared"],
         "promptfoo": lambda: [
             PYTHON, "-I", scripts / "judge_promptfoo.py",
             node_env("judge-promptfoo", PROMPTFOO) / "promptfoo",
@@ -242,7 +254,7 @@ def peers(notes: list[str]) -> list[Peer]:
     found = []
     for name, words in known.items():
         try:
-            found.append(Peer(name, words()))
+            found.append(Peer(name, words(), is_helped=name == HELPED))
         except BenchError as error:
             notes.append(f"{name} could not be had here: {str(error).splitlines()[-1]}")
     return found

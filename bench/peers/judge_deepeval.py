@@ -1,9 +1,9 @@
-"""DeepEval judges: ``judge_deepeval.py URL CALLS.jsonl OUT.json CONCURRENCY NUMBER``.
+"""DeepEval judges: ``judge_deepeval.py own|shared URL CALLS.jsonl OUT.json CONCURRENCY NUMBER``.
 
 ``evaluate`` with one ``GEval``, whose steps are fixed, so that a test case takes one call. The
-model is one that a user writes, with one client for all calls: DeepEval's own ``LocalModel`` makes
-a client for every call, and is several times slower. OUT tells the time of ``evaluate``, and how
-many test cases have a score.
+model is DeepEval's *own* ``LocalModel``, which makes a client for every call, or one as a user may
+write it, with one client that all calls *share*, which is many times as fast. OUT tells the time of
+``evaluate``, and how many test cases have a score.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from deepeval import evaluate  # type: ignore[import-not-found]
 from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig  # type: ignore[import-not-found]
 from deepeval.metrics import GEval  # type: ignore[import-not-found]
-from deepeval.models import DeepEvalBaseLLM  # type: ignore[import-not-found]
+from deepeval.models import DeepEvalBaseLLM, LocalModel  # type: ignore[import-not-found]
 from deepeval.test_case import LLMTestCase, SingleTurnParams  # type: ignore[import-not-found]
 from openai import AsyncOpenAI  # type: ignore[import-not-found]
 
@@ -55,7 +55,14 @@ class Shared(DeepEvalBaseLLM):  # type: ignore[misc]
         return response.choices[0].message.content or ""
 
 
-def main(url: str, calls: str, target: str, most: str, number: str) -> None:
+def model(client: str, url: str) -> Any:
+    """The model that is asked."""
+    if client == "shared":
+        return Shared(url)
+    return LocalModel(model="stub", api_key="none", base_url=url, temperature=0)
+
+
+def main(client: str, url: str, calls: str, target: str, most: str, number: str) -> None:
     """Make the test cases, then evaluate them; only evaluating is timed."""
     with Path(calls).open(encoding="utf-8") as file:
         known = [json.loads(line) for line in file]
@@ -71,7 +78,7 @@ def main(url: str, calls: str, target: str, most: str, number: str) -> None:
         name="rule",
         evaluation_steps=list(STEPS),
         evaluation_params=[SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT],
-        model=Shared(url),
+        model=model(client, url),
     )
     before_cpu, before = time.process_time(), time.perf_counter()
     found = evaluate(

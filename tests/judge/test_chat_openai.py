@@ -23,8 +23,9 @@ from tests.judge.test_chat_contract import ASK, closing
 from calibrant.core.errors import ChatError
 from calibrant.ports.chat import PASSING, Ask, Message, Reply, Trouble
 from calibrant.raters.chat.completion import KEPT_SCHEMAS, Asker, reply_of
-from calibrant.raters.chat.openai import LARGEST, OpenAIChat, endpoint
+from calibrant.raters.chat.openai import OpenAIChat, endpoint
 from calibrant.raters.chat.refusals import LONGEST_WAIT, trouble_of, wait_of
+from calibrant.raters.chat.wire import LARGEST
 
 KEY = "sk-never-to-be-seen-0123456789"
 
@@ -171,23 +172,22 @@ def test_many_at_once_each_get_their_own_reply() -> None:
     assert counts["most_at_once"] > 200
 
 
-def test_connections_are_kept_and_bounded() -> None:
+def test_connections_are_kept() -> None:
     async def run(base_url: str) -> None:
-        async with closing(OpenAIChat(base_url, KEY, connections=3)) as chat:
-            for _ in range(4):
-                await several(chat, 12)
+        async with closing(OpenAIChat(base_url, KEY)) as chat:
+            for _ in range(16):
+                await several(chat, 3)
 
     with serving(latency=0.01) as stub:
         asyncio.run(run(stub.base_url))
         counts = stub.counts()
     assert counts["answered"] == 48
-    assert counts["most_at_once"] <= 3
     assert counts["connections"] <= 4, "three, and the one that asks for the counts"
 
 
 def test_who_stops_waiting_leaves_nothing_behind() -> None:
     async def run(base_url: str) -> Reply:
-        async with closing(OpenAIChat(base_url, KEY, connections=1)) as chat:
+        async with closing(OpenAIChat(base_url, KEY)) as chat:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(chat.ask(ASK), 0.1)
             return await chat.ask(ASK)
