@@ -93,4 +93,9 @@ acts({
 acts({ leave: (event) => { event.target.blur?.(); } });
 // on a phone the list of cases would push the case itself off the screen
 if (matchMedia("(max-width: 62rem)").matches) document.querySelector(".queue details")?.removeAttribute("open");
-document.querySelector(".queue [aria-current]")?.scrollIntoView({ block: "nearest" });
+// the list moves to the case, and the page stays where somebody may be writing already
+const current = document.querySelector(".queue [aria-current]");
+for (const list of current ? document.querySelectorAll(".queue, .queue ol") : []) {
+  const [seen, place] = [list.getBoundingClientRect(), current.getBoundingClientRect()];
+  if (place.bottom > seen.bottom || place.top < seen.top) list.scrollTop += place.top - seen.top;
+}

@@ -1,6 +1,8 @@
 // What is typed into a form stays in this tab until the server says that it was taken: it outlasts
 // going to another case, a lost connection and a login that has ended.
 // Whoever signs in next in this tab is somebody else: what is kept is kept for an account.
+import { isTouched } from "./touched.js";
+
 const account = document.querySelector("meta[name=account]")?.content ?? "";
 const SENT = "calibrant-sent";
 
@@ -28,12 +30,14 @@ export function keepTyped(form, where, names) {
   };
   let kept = {};
   try { kept = JSON.parse(read(place) || "{}"); } catch { /* nobody can read it: begin anew */ }
-  for (const [name, value] of Object.entries(kept)) {
+  const touched = new Set([...form.elements].filter(isTouched).map((one) => one.name));
+  for (const [name, value] of Object.entries(kept).filter(([name]) => !touched.has(name))) {
     for (const field of form.querySelectorAll(`[name=${name}]`)) {
       if (field.type === "radio" || field.type === "checkbox") field.checked = field.value === value;
       else if (!field.value) field.value = value;
     }
   }
+  if (touched.size) keep(); // filled in before this script came: newer than what was kept
   form.addEventListener("input", keep);
   form.addEventListener("submit", () => write(SENT, place));
   return keep;

@@ -27,5 +27,6 @@ export function acts(runs, where = "all") {
     if (runs[row.act](event, event.key) !== false) event.preventDefault();
   };
   document.addEventListener("keydown", listen);
+  if (where !== "all") document.body.classList.add("keyed");
   return () => document.removeEventListener("keydown", listen);
 }

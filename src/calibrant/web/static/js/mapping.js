@@ -1,9 +1,11 @@
 // A field that one column has is told on the others at once, before anything is sent.
+import { isTouched } from "./touched.js";
+
+const FREE = new Set(["beside", "show", "out"]);
 for (const form of document.querySelectorAll("form[data-mapping]")) {
   const lists = [...form.querySelectorAll("select")];
   const button = form.querySelector("button");
-  const begun = lists.map((one) => one.value).join("\n");
-  const FREE = new Set(["beside", "show", "out"]);
+  const isFirst = button.classList.contains("primary");
   function look() {
     const seen = new Map();
     for (const one of lists) {
@@ -14,7 +16,8 @@ for (const form of document.querySelectorAll("form[data-mapping]")) {
       one.setAttribute("aria-invalid", String(twice));
       one.setCustomValidity(twice ? "Another column is this already." : "");
     }
-    button.classList.toggle("primary", lists.map((one) => one.value).join("\n") !== begun);
+    button.classList.toggle("primary", isFirst || lists.some(isTouched));
   }
   form.addEventListener("change", look);
+  look();
 }

@@ -1,4 +1,5 @@
 // The rating form as data and back: the same names as the server reads (web/forms.py).
+import { isTouched } from "./touched.js";
 
 const TEXTS = ["note", "edge_case", "review"];
 const BESIDE = ["answers", "notes", "evidence", "tags", "sub_answers"];
@@ -32,6 +33,19 @@ export function readForm(element) {
   return form;
 }
 
+/** What the form said when the page came. */
+export function asSent(element) {
+  const came = element.cloneNode(true);
+  came.reset();
+  return readForm(came);
+}
+
+/** The fields that somebody has filled in since the page came, as `merged` takes them. */
+export function touchedFields(element) {
+  const names = [...element.elements].filter((one) => one.name && isTouched(one)).map((one) => one.name);
+  return [...new Set(names.map((one) => one.replace(/^flag_evidence\./, "flags.")))];
+}
+
 function putInto(form, field, key, value) {
   const listed = ((form[field] ??= {})[key] ??= []);
   if (!listed.includes(value)) listed.push(value);
@@ -42,20 +56,25 @@ function quotesOf(element, name) {
   return [...new Set(found)].filter(Boolean);
 }
 
+// what is in a field already is left alone, with its spaces: somebody may be typing there
+function say(field, text) {
+  if (field.value.trim() !== text) field.value = text;
+}
+
 /** Make the form say this, field by field; what it does not name is emptied. */
 export function writeForm(element, form) {
   for (const one of element.elements) {
     const [field, key, more] = (one.name || "").split(".");
     if (field === "answers") one.checked = String(form.answers?.[key] ?? "") === one.value;
-    else if (field === "notes") one.value = form.notes?.[key] ?? "";
+    else if (field === "notes") say(one, form.notes?.[key] ?? "");
     else if (field === "borderline") one.checked = (form.borderline ?? []).includes(key);
     else if (field === "tags") one.checked = (form.tags?.[key] ?? []).includes(one.value);
     else if (field === "flags") one.checked = (form.flags ?? []).some((flag) => flag.flag === key);
     else if (field === "sub_answers") {
       const said = form.sub_answers?.[key]?.[more] ?? "";
       if (one.type === "radio") one.checked = one.value === said;
-      else one.value = said;
-    } else if (TEXTS.includes(one.name)) one.value = form[one.name] ?? "";
+      else say(one, said);
+    } else if (TEXTS.includes(one.name)) say(one, form[one.name] ?? "");
   }
   for (const box of element.querySelectorAll("[data-quotes]")) {
     const [field, key] = box.dataset.quotes.split(".");
@@ -139,6 +158,7 @@ export function dressQuotes(element) {
   for (const box of element.querySelectorAll("[data-quotes]")) {
     for (const one of box.querySelectorAll(".quote:not(.quote-new)")) dressQuote(one);
     const last = box.querySelector(".quote-new");
+    if (last.querySelector("textarea").value.trim() || last.contains(document.activeElement)) continue;
     const open = document.createElement("button");
     Object.assign(open, { type: "button", className: "quiet small", textContent: "Type a quotation" });
     last.hidden = true;

@@ -5,7 +5,7 @@ import { markQuotes } from "./evidence.js";
 import { forget, readAhead } from "./rate_ahead.js";
 import { listenToAsk } from "./rate_ask.js";
 import { nowRight, showFaults, showWrong } from "./rate_faults.js";
-import { dressQuotes, merged, readForm, sameText, writeForm } from "./rate_form.js";
+import { asSent, dressQuotes, merged, readForm, sameText, touchedFields, writeForm } from "./rate_form.js";
 import { Picked } from "./rate_picked.js";
 import { sayState } from "./rate_state.js";
 import { announce, hint, notice, remember, remembered } from "./rate_tell.js";
@@ -33,6 +33,7 @@ export class RatePage {
     dressQuotes(this.form);
     this.keeper = new Keeper(this, {
       form: () => readForm(this.form),
+      saved: () => ("unsaved" in root.dataset ? null : sameText(asSent(this.form))),
       started: () => this.form.elements.started_at.value,
       reason: () => this.form.elements.reason?.value ?? "",
       state: (name, detail, kept) => this.told(name, detail, kept),
@@ -46,6 +47,7 @@ export class RatePage {
     this.restore();
     this.dressed();
     this.listen();
+    if (this.keeper.isDirty) this.keeper.touch();  // filled in before this script came
   }
 
   // -- beginning
@@ -55,10 +57,15 @@ export class RatePage {
     for (const one of this.root.querySelectorAll("[data-act-button]")) one.hidden = false;
     for (const one of this.root.querySelectorAll("details[data-remember]")) {
       const kept = remembered(`calibrant:${one.dataset.remember}`);
-      if (kept) one.open = kept === "open";
+      if (kept && !one.contains(document.activeElement)) one.open = kept === "open";
       one.addEventListener("toggle", () => remember(`calibrant:${one.dataset.remember}`, one.open ? "open" : "shut"));
     }
-    const first = this.criteria.find((one) => !this.isAnswered(one)) ?? this.criteria[0];
+    for (const one of this.root.querySelectorAll("[data-flag]")) {
+      const words = [...one.querySelectorAll("textarea")];
+      one.classList.toggle("begun", words.some((field) => field.value.trim() || field === document.activeElement));
+    }
+    const first = this.criteria.find((one) => one.contains(document.activeElement))
+      ?? this.criteria.find((one) => !this.isAnswered(one)) ?? this.criteria[0];
     if (first) this.go(first, { quiet: true });
     this.showOneByOne(remembered(ONE_BY_ONE) === "yes");
     this.refresh();
@@ -88,7 +95,7 @@ export class RatePage {
   restore() {
     const record = this.keeper.restore();
     if (!record) return;
-    writeForm(this.form, record.form);
+    writeForm(this.form, merged(record.form, readForm(this.form), touchedFields(this.form)));
     if (record.started) this.form.elements.started_at.value = record.started;
     this.last = readForm(this.form);
     const at = new Date(record.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });

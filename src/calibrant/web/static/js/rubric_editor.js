@@ -85,3 +85,4 @@ function offer() {
 }
 offer();
 number();
+if (text.value !== text.defaultValue) { keep(); check(); } // typed before this script came
