@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from calibrant.cli.open_browser import open_browser
 from calibrant.cli.serve import USUAL_PORT, entry_links, need_web
 from calibrant.cli.terminal import visible
 
@@ -51,8 +51,8 @@ def demo(folder: Path, port: int, no_browser: bool) -> None:
 
         def ready() -> None:
             _tell(opened, links, people)
-            if not no_browser and not os.environ.get("CI"):
-                click.launch(links["lead"])
+            if not no_browser:
+                open_browser(links["lead"])
 
         run(workspace, taken, on_ready=ready)
     finally:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from calibrant.cli.open_browser import open_browser
 from calibrant.cli.study_call import db_option
 from calibrant.cli.terminal import visible
 
@@ -62,7 +63,7 @@ def serve(
     opened = open_workspace(place, create=True)
     try:
         need_safe(opened, listening)
-        _serve(opened, listening, _owner(opened, owner), open_browser=not no_browser)
+        _serve(opened, listening, _owner(opened, owner), may_open=not no_browser)
     finally:
         opened.close()
 
@@ -89,7 +90,7 @@ def _owner(opened: Opened, named: str | None) -> str:
     return name
 
 
-def _serve(opened: Opened, listening: Listening, owner: str, *, open_browser: bool) -> None:
+def _serve(opened: Opened, listening: Listening, owner: str, *, may_open: bool) -> None:
     from calibrant.web.serving import bound, run, workspace_for
 
     taken = bound(listening)
@@ -100,8 +101,8 @@ def _serve(opened: Opened, listening: Listening, owner: str, *, open_browser: bo
         click.echo(f"The database is {visible(opened.shown)}")
         click.echo(f"Come in as {visible(owner)}, once, by  {link}")
         click.echo("Stop with Ctrl-C; what was saved is kept.")
-        if open_browser:
-            click.launch(link)
+        if may_open:
+            open_browser(link)
 
     run(workspace, taken, on_ready=ready)
 
