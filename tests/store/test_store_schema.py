@@ -101,15 +101,15 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the program were one version further."""
     folder = tmp_path / "migrations"
     shutil.copytree(migrate.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions/m0004_next.py").write_text(
+    (folder / "versions/m0005_next.py").write_text(
         "import sqlalchemy as sa\n"
         "from alembic import op\n"
-        "revision, down_revision, branch_labels, depends_on = '0004', '0003', None, None\n"
+        "revision, down_revision, branch_labels, depends_on = '0005', '0004', None, None\n"
         "def upgrade():\n"
         "    op.add_column('study', sa.Column('mood', sa.Text))\n"
         "    op.execute(sa.text(\"UPDATE study SET mood = 'fair'\"))\n"
     )
-    monkeypatch.setattr(schema, "VERSION", "0004")
+    monkeypatch.setattr(schema, "VERSION", "0005")
     upgrade = migrate.upgrade
     monkeypatch.setattr(migrate, "upgrade", lambda store: upgrade(store, folder))
 
@@ -141,10 +141,10 @@ def test_an_older_database_is_upgraded_once_by_many_openers(
     assert faults == []
     store = unopened(place)
     asked = "SELECT mood, version_num FROM study, alembic_version"
-    assert store.run(lambda c: c.exec_driver_sql(asked).all(), write=False) == [("fair", "0004")]
+    assert store.run(lambda c: c.exec_driver_sql(asked).all(), write=False) == [("fair", "0005")]
     store.close()
     if kind == "sqlite":
-        kept = unopened(f"{place}.version-0003")
+        kept = unopened(f"{place}.version-0004")
         assert kept.run(lambda c: picture(c)["tables"]["study"]["columns"], write=False)
         assert kept.read(lambda r: r.study("pilot")) == (1, a_study())
         kept.close()

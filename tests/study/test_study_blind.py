@@ -155,6 +155,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
     "agreement": lambda s: s.agreement(kinds=("HUMAN", "LLM", "CODE")),
     "answer_question": lambda s: s.answer_question(1, "yes"),
     "ask": lambda s: s.ask("what is an animal?", item=ITEM, criterion="first"),
+    "audit_log": lambda s: list(s.audit_log().lines),
     "blockers": lambda s: s.blockers(1),
     "case_file": lambda s: [s.case_file(ITEM), s.case_file(ITEM, round=1)],
     "check_in": lambda s: s.check_in(attendees=["lena"], decisions="go on"),

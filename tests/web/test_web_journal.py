@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from tests.study.study_kit import as_
+from tests.study.study_kit import RESPONSES, as_
 from tests.web.conftest import Signed
 from tests.web.lively_kit import SECRET, lively
 
@@ -27,9 +27,9 @@ def test_everything_that_happened_is_told_in_sentences(
     page = client("lena").get("/s/1/journal").text
     assert re.search(r"<b>lena</b> held a check-in with ann, lena", page)
     assert "answered question" in page and "shared it with all" in page
-    kinds = {one.kind for one in study.journal()}
-    assert kinds <= set(LABELS)
-    for one in study.journal():
+    lines = study.audit_log(limit=1000).lines
+    assert {one.kind for one in lines} <= set(LABELS)
+    for one in lines:
         assert sentence_of(one) and "None" not in sentence_of(one)
 
 
@@ -39,6 +39,11 @@ def test_lines_are_chosen_by_kind_person_and_item(workspace: Workspace, client: 
     rounds = lena.get("/s/1/journal", params={"kind": "round", "actor": "lena"}).text
     assert "opened round 2" in rounds and "closed round 1" in rounds
     assert "held a check-in" not in rounds
+    ratings = lena.get("/s/1/journal", params={"kind": "rated", "actor": "bob"}).text
+    version = re.escape(RESPONSES.version)
+    said = rf"<b>bob</b> handed in a rating of r-\d+ in round 2, under version {version} of the"
+    assert len(re.findall(said, ratings)) == 10 and SECRET not in ratings
+    assert "15 lines" in ratings and "opened round" not in ratings
     assert "No such line" in lena.get("/s/1/journal", params={"item": "none"}).text
 
 
@@ -84,12 +89,19 @@ def test_keys_are_never_shown(workspace: Workspace, client: Client) -> None:
 
 def test_programs_read_it_in_parts(workspace: Workspace, client: Client) -> None:
     study = lively(workspace)
-    lena, seen, after = client("lena"), [], 0
+    lena, seen, after = client("lena"), [], "0"
     while after is not None:
         part = lena.get(API, params={"limit": 7, "after": after}).json()
-        seen += [one["number"] for one in part["entries"]]
+        seen += part["entries"]
         after = part["next"]
-    assert seen == [one.number for one in study.journal()]
+    lines = study.audit_log(limit=1000).lines
+    assert [one["at"] for one in seen] == [one.at for one in lines]
+    assert [one["number"] for one in seen] == [one.number or None for one in lines]
+    assert {None} == {one["number"] for one in seen if one["kind"] == "rated"}
+    rated = lena.get(API, params={"kind": "rated", "item": "r-001", "limit": 1}).json()["entries"]
+    assert rated[0]["item"] == "r-001" and rated[0]["words"] is None
+    for path in (API + "?after=nothing", "/s/1/journal?before=nothing"):
+        assert lena.get(path).status_code == 422
 
 
 @pytest.mark.parametrize("kind", sorted(LABELS))

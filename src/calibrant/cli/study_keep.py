@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,24 +23,43 @@ from calibrant.cli.study_call import (
 from calibrant.cli.terminal import output_option, show_json, wants_json
 
 if TYPE_CHECKING:
+    from calibrant.core.study import Entry
     from calibrant.study.handle import Study
+
+PART = 1000
+"""Lines read at a time."""
 
 
 @study_command
-@click.option("--after", type=int, default=0, metavar="N", help="Only entries after this one.")
+@click.option("--kind", metavar="KIND", help="Only lines of this kind: rated, flag, round ….")
+@click.option("--who", metavar="NAME", help="Only what this member did.")
+@click.option("--item", metavar="ID", help="Only what was done with this item.")
+@click.option(
+    "--after", type=click.IntRange(min=0), default=0, metavar="N", help="Only lines after this one."
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the last so many.")
-def journal(study: Study, after: int, limit: int | None, style: str) -> None:
-    """Show everything that happened, in order: who, what, when.
+def journal(
+    study: Study,
+    kind: str | None,
+    who: str | None,
+    item: str | None,
+    after: int,
+    limit: int | None,
+    style: str,
+) -> None:
+    """Show everything that happened, in the order of time: who, what, when.
+
+    Ratings that came in are lines without a number, and without what was answered.
 
     \b
     Examples:
       calibrant study journal advice --limit 20
+      calibrant study journal advice --kind rated --who ann
       calibrant study journal advice --format json > journal.json
     """
-    found = study.journal(after=after)
     rows = [
         {
-            "number": one.number,
+            "number": one.number or None,
             "at": one.at,
             "actor": one.actor,
             "kind": one.kind,
@@ -48,7 +69,7 @@ def journal(study: Study, after: int, limit: int | None, style: str) -> None:
             "body": dict(one.body),
             "words": one.words and dict(one.words),
         }
-        for one in (found[-limit:] if limit else found)
+        for one in _lines(study, after, limit, kind=kind, actor=who, item=item)
     ]
     listed(
         style,
@@ -56,7 +77,7 @@ def journal(study: Study, after: int, limit: int | None, style: str) -> None:
         rows,
         nothing="nothing has happened",
         show=lambda one: [
-            one["number"],
+            one["number"] or "",
             one["at"][5:16].replace("T", " "),
             one["actor"],
             one["kind"].replace("_", " "),
@@ -64,6 +85,20 @@ def journal(study: Study, after: int, limit: int | None, style: str) -> None:
             _brief({**one["body"], **(one["words"] or {})}),
         ],
     )
+
+
+def _lines(study: Study, after: int, limit: int | None, **asked: Any) -> Iterator[Entry]:
+    """All lines after one, a part at a time; or the last ones, read from the end."""
+    if limit is not None and not after:
+        yield from reversed(study.audit_log(newest_first=True, limit=limit, **asked).lines)
+        return
+    found: deque[Entry] = deque(maxlen=limit)
+    start: str | None = str(after)
+    while start is not None:
+        part = study.audit_log(start=start, limit=PART, **asked)
+        found.extend(part.lines)
+        start = part.next
+    yield from found
 
 
 def _brief(facts: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""A study as tables for people: ratings, finals, verdicts, flags and the journal."""
+"""A study as tables for people: ratings, finals, verdicts, flags and the audit log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from calibrant.core.errors import SourceError
-from calibrant.core.study import FROZEN_DATA, Entry
+from calibrant.core.study import Entry
 from calibrant.formats.workbook_write import write_workbook
 from calibrant.formats.writers import write_frames
 from calibrant.study.contents import LONG, Contents, Tables
@@ -56,7 +56,7 @@ def _all(
     yield "finals", tables.finals()
     yield "verdicts", tables.verdicts()
     yield "flags", flags_table(contents)
-    yield "journal", journal_table(contents)
+    yield "journal", journal_table(tables)
 
 
 def _csv(frames: Iterator[pl.DataFrame], path: Path) -> None:
@@ -83,7 +83,7 @@ def _folder(
             _csv(iter([tables.finals()]), made / "finals.csv")
             _csv(iter([tables.verdicts()]), made / "verdicts.csv")
             _csv(iter([flags_table(contents)]), made / "flags.csv")
-            _csv(iter([journal_table(contents)]), made / "journal.csv")
+            _csv(iter([journal_table(tables)]), made / "journal.csv")
             made.rename(path)
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}") from error
@@ -135,8 +135,8 @@ def flags_table(contents: Contents) -> pl.DataFrame:
     )
 
 
-def journal_table(contents: Contents) -> pl.DataFrame:
-    """Everything that happened, one line each; what it says as JSON.
+def journal_table(tables: Tables) -> pl.DataFrame:
+    """The audit log, one line each; what it says as JSON. A rating that came in has no number.
 
     What frozen reports said is left out: no cell holds so much, and a bundle has it.
     """
@@ -151,13 +151,14 @@ def journal_table(contents: Contents) -> pl.DataFrame:
         "body": pl.String,
         "words": pl.String,
     }
-    rows = [_entry(one) for one in contents.journal() if one.kind != FROZEN_DATA]
+    rows = [_entry(one) for one in tables.log()]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _entry(one: Entry) -> tuple[Any, ...]:
     body, words = _text(one.body), _text(one.words)
-    return one.number, one.at, one.actor, one.kind, one.round, one.item, one.criterion, body, words
+    said = (one.kind, one.round, one.item, one.criterion, body, words)
+    return one.number or None, one.at, one.actor, *said
 
 
 def _text(value: Mapping[str, Any] | None) -> str | None:

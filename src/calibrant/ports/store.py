@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from calibrant.core.audit import Sought
 from calibrant.core.study import (
     Assignment,
     AssignmentState,
@@ -188,6 +189,20 @@ class Reading(Protocol):
 
         They come ``after`` one number, and up to another.
         """
+
+    def lines(
+        self,
+        study: int,
+        sought: Sought,
+        *,
+        start: Entry | None = None,
+        newest_first: bool = False,
+        limit: int,
+    ) -> list[Entry]:
+        """The next lines of the audit log after ``start``: of the journal, and ratings, by time."""
+
+    def count_lines(self, study: int, sought: Sought) -> int:
+        """How many lines of the audit log there are."""
 
 
 class Writing(Reading, Protocol):

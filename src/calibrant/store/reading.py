@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningUpdate
 
+from calibrant.core.audit import Sought
 from calibrant.core.errors import StoreError
 from calibrant.core.study import (
     Assignment,
@@ -33,6 +34,7 @@ from calibrant.core.study import (
 )
 from calibrant.ports.store import AnswerRow
 from calibrant.store import rows, schema
+from calibrant.store.audit import Log
 from calibrant.store.dialect import PART, Dialect
 from calibrant.store.lookups import (
     BATCH,
@@ -350,6 +352,23 @@ class SqlReading:
             yield from part
             full = len(part) == BATCH
             after = part[-1].number if full else after
+
+    def lines(
+        self,
+        study: int,
+        sought: Sought,
+        *,
+        start: Entry | None = None,
+        newest_first: bool = False,
+        limit: int,
+    ) -> list[Entry]:
+        """The next lines of the audit log after ``start``: of the journal, and ratings, by time."""
+        log = Log(self._connection, self._dialect, study, sought)
+        return log.page(start, newest_first=newest_first, limit=limit)
+
+    def count_lines(self, study: int, sought: Sought) -> int:
+        """How many lines of the audit log there are."""
+        return Log(self._connection, self._dialect, study, sought).count()
 
     def listed(self, names: Collection[str]) -> Any:
         """Names as statements ask for any of them; those that cannot be kept are left out."""

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from calibrant.core.rating import RATER_KINDS
 from calibrant.core.study import ROUND_KINDS, AssignmentState, RoundState
 
-VERSION = "0003"
+VERSION = "0004"
 """The revision of the schema that this program reads and writes."""
 VERSION_TABLE = "alembic_version"
 NAMING = {
@@ -246,6 +246,17 @@ rating = Table(
         sqlite_where=text("revision > 1"),
         postgresql_where=text("revision > 1"),
     ),
+    Index(
+        "ix_rating_handed_in",
+        "study",
+        "submitted_at",
+        "round",
+        "item",
+        "rater",
+        "occasion",
+        sqlite_where=text("revision = 1"),
+        postgresql_where=text("revision = 1"),
+    ),
 )
 
 journal = Table(
@@ -267,6 +278,7 @@ journal = Table(
     _from_one("number"),
     Index(None, "study", "kind", "number"),
     Index(None, "study", "item", "number"),
+    Index(None, "study", "at", "number"),
 )
 
 act = Table(

@@ -20,6 +20,7 @@ from calibrant.core.study import (
     StudyRecord,
 )
 from calibrant.ports.store import Reading
+from calibrant.study.audit import whole_log
 from calibrant.study.pseudonyms import Pseudonyms, entry_of_key
 from calibrant.study.score import finals_in, standing, verdicts_under
 from calibrant.study.session import Session, current_rubric, rubric_of, verb
@@ -65,6 +66,8 @@ class Tables:
     """Answers that count, one a row, in parts and in no order."""
     finals: Callable[[], pl.DataFrame]
     verdicts: Callable[[], pl.DataFrame]
+    log: Callable[[], Iterator[Entry]]
+    """The audit log: the journal with a line for each rating that came in, by time."""
 
 
 @verb("lead", shows="all")
@@ -196,4 +199,8 @@ def _tables(tx: Reading, session: Session, named: Pseudonyms | None) -> Tables:
     def verdicts() -> pl.DataFrame:
         return verdicts_under(tx, session, current_rubric(tx, session), whole_sight(tx, session))
 
-    return Tables(ratings=ratings, finals=finals, verdicts=verdicts)
+    def log() -> Iterator[Entry]:
+        lines = whole_log(tx, session)
+        return lines if named is None else map(named.entry, lines)
+
+    return Tables(ratings=ratings, finals=finals, verdicts=verdicts, log=log)

@@ -11,6 +11,7 @@ from calibrant.study import (
     adjudicate,
     admit,
     agree,
+    audit,
     case_file,
     claim,
     collect,
@@ -117,7 +118,8 @@ class Study(Session):
     keep_report = frozen.keep_report
     frozen_reports = frozen.frozen_reports
     frozen_report = frozen.frozen_report
-    journal = status.journal
+    journal = audit.journal
+    audit_log = audit.audit_log
     contents = contents.contents
     keep_pseudonyms = pseudonyms.keep_pseudonyms
     progress = status.progress

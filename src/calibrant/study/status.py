@@ -12,7 +12,7 @@ import polars as pl
 from calibrant.compare.agreement import AgreementReport
 from calibrant.core.errors import StudyError
 from calibrant.core.phases import PhaseView
-from calibrant.core.study import COUNTING, FROZEN_DATA, Entry, Member, Round, time_of
+from calibrant.core.study import COUNTING, Member, Round, time_of
 from calibrant.ports.store import Reading
 from calibrant.study.agree import compared
 from calibrant.study.discuss import undiscussed
@@ -265,35 +265,3 @@ def _rater_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
             yield f"rate {_many(left, 'item')} of round {round.number}"
     if not any(round.state == "open" for round in found.rounds):
         yield "nothing to rate: no round is open"
-
-
-@verb("lead", shows="seen")
-def journal(session: Session, *, after: int = 0) -> list[Entry]:
-    """Everything that happened, in order: who, what, when.
-
-    A lead who rates is told nothing of what others did with items whose answers are still hidden.
-    What frozen reports said is left out: ``frozen_report`` reads one.
-    """
-
-    def work(tx: Reading) -> list[Entry]:
-        sight = sight_of(tx, session)
-        return [
-            _without_snapshot(sight, one)
-            for one in tx.journal(session.number, but=(FROZEN_DATA,), after=after)
-            if one.item is None or one.actor == session.actor or _tells(sight, one)
-        ]
-
-    return session.store.read(work)
-
-
-def _tells(sight: Sight, entry: Entry) -> bool:
-    shown = entry.round is None or entry.round in sight.rounds
-    return shown and entry.item not in sight.hidden
-
-
-def _without_snapshot(sight: Sight, entry: Entry) -> Entry:
-    """An entry; how agreement stood is left out where the actor may not see those rounds."""
-    rows = entry.body.get("snapshot")
-    if not rows or all(set(row["rounds"]) <= sight.rounds for row in rows):
-        return entry
-    return replace(entry, body={key: entry.body[key] for key in entry.body if key != "snapshot"})

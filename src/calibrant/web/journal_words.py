@@ -1,4 +1,4 @@
-"""Lines of the journal as sentences: who did what. What they hold beside that is shown apart."""
+"""Lines of the audit log as sentences: who did what. What they hold beside that is shown apart."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ LABELS = {
     "round": "round",
     "override": "override",
     "acknowledged": "rubric read",
+    "rated": "rating",
     "corrected": "correction",
     "flag": "flag",
     "flag_decided": "flag decided",
     "asked": "question",
     "answered": "answer",
+    "comment": "comment",
     "discussed": "discussion",
     "no_consensus": "no consensus",
     "settled": "settlement",
@@ -38,7 +40,7 @@ LABELS = {
     "pseudonyms": "pseudonyms",
     "report": "frozen report",
 }
-"""Kinds of entries as people read them."""
+"""Kinds of lines as people read them."""
 
 
 def label_of(kind: str) -> str:
@@ -65,7 +67,7 @@ def said_of(entry: Entry) -> str:
 def raw_of(entry: Entry) -> str:
     """All that is kept of it, as JSON, without what opens something."""
     kept = {
-        "number": entry.number,
+        "number": entry.number or None,
         "kind": entry.kind,
         "actor": entry.actor,
         "at": entry.at,
@@ -192,6 +194,13 @@ def _frozen(entry: Entry) -> str:
     return f"froze the report{phase if entry.body.get('phase') else ' at a check-in'}"
 
 
+def _rated(entry: Entry) -> str:
+    body = entry.body
+    again = f" (occasion {body['occasion']})" if body.get("occasion", 1) != 1 else ""
+    under = f", under version {body['version']} of the rubric" if body.get("version") else ""
+    return f"handed in a rating of {entry.item} in round {entry.round}{again}{under}"
+
+
 def _corrected(entry: Entry) -> str:
     changed = entry.body.get("changed")
     told = f": {_listed(changed)}" if changed else ""
@@ -214,11 +223,13 @@ _SENTENCES: dict[str, Callable[[Entry], str]] = {
     "round": _round,
     "override": _override,
     "acknowledged": lambda one: f"read version {one.body.get('version')} of the rubric",
+    "rated": _rated,
     "corrected": _corrected,
     "flag": _flag,
     "flag_decided": _flag_decided,
     "asked": _asked,
     "answered": _answered,
+    "comment": lambda one: f"commented on {one.criterion} of {one.item} (round {one.round})",
     "discussed": _discussed,
     "no_consensus": lambda one: f"found no consensus on {one.criterion} of {one.item}",
     "settled": _settled,

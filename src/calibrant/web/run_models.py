@@ -269,9 +269,10 @@ class LessonIn(Body):
 
 
 class EntryOut(BaseModel):
-    """A line of the journal."""
+    """A line of the audit log."""
 
-    number: int
+    number: int | None
+    """Of the journal; a rating that came in has none."""
     kind: str
     actor: str
     at: str
@@ -285,10 +286,11 @@ class EntryOut(BaseModel):
 
 
 class JournalOut(BaseModel):
-    """Lines of the journal in order, a part at a time."""
+    """Lines of the audit log in the order of time, a part at a time."""
 
     entries: list[EntryOut]
-    next: int | None
+    next: str | None
+    """Where to go on; nothing where these were the last."""
 
 
 class RowsOut(BaseModel):

@@ -9,7 +9,7 @@ from fastapi import Query
 from calibrant.web.access import Routes, Seat, member
 from calibrant.web.journal_words import sentence_of, without_secrets
 from calibrant.web.lead_models import TROUBLE
-from calibrant.web.run_models import After, EntryOut, JournalOut, Limit
+from calibrant.web.run_models import EntryOut, JournalOut, Limit
 
 routes = Routes("/api/v1/studies/{study}", tags=["journal"])
 
@@ -17,22 +17,24 @@ routes = Routes("/api/v1/studies/{study}", tags=["journal"])
 @routes.get("/journal", access=member("lead"), response_model=JournalOut, responses=TROUBLE)
 def journal(
     seat: Seat,
+    *,
     kind: Annotated[str | None, Query(max_length=100)] = None,
     actor: Annotated[str | None, Query(max_length=500)] = None,
+    item: Annotated[str | None, Query(max_length=500)] = None,
     limit: Limit = 100,
-    after: After = 0,
+    after: Annotated[
+        str, Query(max_length=4000, description="Where the part before said to go on (`next`).")
+    ] = "",
 ) -> Any:
-    """Everything that happened, in order: who, what, when."""
-    found = [
-        one
-        for one in seat.study.journal(after=after)
-        if kind in (None, one.kind) and actor in (None, one.actor)
-    ]
-    part = found[:limit]
+    """Everything that happened, in the order of time: who, what, when.
+
+    Ratings that came in are lines as well (`rated`), without what was answered.
+    """
+    found = seat.study.audit_log(kind=kind, actor=actor, item=item, start=after, limit=limit)
     return {
         "entries": [
             EntryOut(
-                number=one.number,
+                number=one.number or None,
                 kind=one.kind,
                 actor=one.actor,
                 at=one.at,
@@ -43,7 +45,7 @@ def journal(
                 words=None if one.words is None else dict(one.words),
                 said=f"{one.actor} {sentence_of(one)}",
             )
-            for one in part
+            for one in found.lines
         ],
-        "next": part[-1].number if len(found) > limit else None,
+        "next": found.next,
     }

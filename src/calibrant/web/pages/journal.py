@@ -24,37 +24,33 @@ def journal(
     kind: str = "",
     actor: str = "",
     item: str = "",
-    before: int = 0,
+    before: str = "",
 ) -> Response:
-    """Lines of the journal, of one kind, person or item where that is asked for."""
-    everything = seat.study.journal()
-    found = [
-        one
-        for one in reversed(everything)
-        if kind in ("", one.kind) and actor in ("", one.actor) and item in ("", one.item)
-    ]
-    older = [one for one in found if not before or one.number < before]
-    shown = older[:PAGE]
-    order = list(LABELS)
-    kinds = sorted({one.kind for one in everything}, key=lambda name: _place(order, name))
+    """Lines of the log, of one kind, person or item where that is asked for."""
+    found = seat.study.audit_log(
+        kind=kind or None,
+        actor=actor or None,
+        item=item or None,
+        start=before,
+        newest_first=True,
+        limit=PAGE,
+        counted=True,
+    )
     asked = {"kind": kind, "actor": actor, "item": item}
     return page(
         request,
         "journal.html",
         seat=seat,
         lines=[
-            (one, label_of(one.kind), sentence_of(one), said_of(one), raw_of(one)) for one in shown
+            (one, label_of(one.kind), sentence_of(one), said_of(one), raw_of(one))
+            for one in found.lines
         ],
-        kinds=[(name, label_of(name)) for name in kinds],
-        actors=sorted({one.actor for one in everything}),
+        kinds=list(LABELS.items()),
+        actors=sorted(one.name for one in seat.study.members()),
         kind=kind,
         actor=actor,
         item=item,
-        total=len(found),
-        older=urlencode({**asked, "before": shown[-1].number}) if len(older) > PAGE else "",
+        total=found.total,
+        older=urlencode({**asked, "before": found.next}) if found.next else "",
         newest=urlencode(asked) if before else "",
     )
-
-
-def _place(order: list[str], name: str) -> int:
-    return order.index(name) if name in order else len(order)
