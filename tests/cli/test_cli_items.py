@@ -52,3 +52,13 @@ def test_bad_records_and_duplicates_are_named(tmp_path: Path) -> None:
     assert [(one["record"], one["first_record"]) for one in told["duplicates"]] == [(3, 1)]
     text = run("check", path, "--kind", "response", "--format", "text")
     assert "record 3 (c) has the same content as record 1 (a)" in text.output
+
+
+def test_a_table_below_its_title_is_found_by_its_row(tmp_path: Path) -> None:
+    file = tmp_path / "titled.csv"
+    file.write_text("Answers, May\n\nid;question;response\nq-1;Why?;So.\n")
+    arguments = ["items", "check", str(file), "--kind", "response", "--format", "json"]
+    done = CliRunner().invoke(cli, [*arguments, "--header-row", "3"])
+    assert json.loads(done.stdout)["items"] == {"response": 1}
+    refused = CliRunner().invoke(cli, [*arguments, "--header-row", "9"])
+    assert "there is no row 9" in str(refused.exception)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -19,6 +21,7 @@ from calibrant.cli.terminal import (
 from calibrant.core.criterion import ItemType
 
 KINDS = click.Choice(["plan", "response", "conversation", "free"])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group()
@@ -30,29 +33,51 @@ def items() -> None:
     """
 
 
+def table_options(command: F) -> F:
+    """``--sheet`` and ``--header-row``: where in a file its table stands."""
+    sheet = click.option("--sheet", metavar="NAME", help="The sheet of a workbook to read.")
+    row = click.option(
+        "--header-row",
+        type=click.IntRange(1, 1_000_000),
+        metavar="N",
+        help="The row of the table's header, where titles stand above it.",
+    )
+    return sheet(row(command))
+
+
 @items.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--kind", type=KINDS, help="What the items are; told from each record otherwise.")
 @click.option("--encoding", metavar="NAME", help="The file's encoding, where it cannot be told.")
+@table_options
 @output_option
-def check(file: Path, kind: ItemType | None, encoding: str | None, style: str) -> None:
+def check(
+    file: Path,
+    kind: ItemType | None,
+    encoding: str | None,
+    sheet: str | None,
+    header_row: int | None,
+    style: str,
+) -> None:
     """Read a file of items and tell every bad record and every duplicate.
 
     The exit status is 2 where any record is bad.
 
     \b
     Examples:
-      calibrant items check plans.xlsx --kind plan
+      calibrant items check plans.xlsx --kind plan --sheet Plans --header-row 3
       calibrant items check conversations.jsonl
     """
     from calibrant.core.errors import Fault
     from calibrant.formats.items import Duplicate, stream_items
+    from calibrant.formats.tables import Place
 
+    place = Place(sheet, header_row)
     notes: list[str] = []
     kinds: Counter[str] = Counter()
     faults: list[Fault] = []
     duplicates: list[Duplicate] = []
-    for entry in stream_items(file, kind, encoding, notes):
+    for entry in stream_items(file, kind, encoding, notes, place=place):
         match entry:
             case Fault():
                 faults.append(entry)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from calibrant.cli.items import table_options
 from calibrant.cli.study_call import (
     count,
     db_option,
@@ -21,6 +23,7 @@ from calibrant.cli.study_call import (
 from calibrant.cli.terminal import output_option, progress
 
 if TYPE_CHECKING:
+    from calibrant.core.criterion import ItemType
     from calibrant.core.errors import Fault
     from calibrant.core.item import Item
     from calibrant.study.handle import Study
@@ -108,7 +111,16 @@ def list_(place: str, style: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--skip-bad", is_flag=True, help="Leave bad records out instead of stopping.")
 @click.option("--encoding", metavar="NAME", help="The file's encoding, where it cannot be told.")
-def items(study: Study, file: Path, skip_bad: bool, encoding: str | None, style: str) -> None:
+@table_options
+def items(
+    study: Study,
+    file: Path,
+    skip_bad: bool,
+    encoding: str | None,
+    sheet: str | None,
+    header_row: int | None,
+    style: str,
+) -> None:
     """Add items from a file: JSONL, JSON, CSV, Parquet or XLSX.
 
     The whole file is checked first and every bad record is named; then the items come in. The
@@ -119,11 +131,10 @@ def items(study: Study, file: Path, skip_bad: bool, encoding: str | None, style:
       calibrant study items advice plans.jsonl
       calibrant study items advice plans.xlsx --skip-bad
     """
-    total = _checked(study, file, skip_bad, encoding)
+    source = _Source(study, file, encoding, sheet, header_row)
+    total = _checked(source, skip_bad)
     with progress("adding", "items") as bar:
-        came = study.add_items(
-            _good(study, file, encoding), on_part=lambda done: bar(done, total, done)
-        )
+        came = study.add_items(_good(source), on_part=lambda done: bar(done, total, done))
     told(
         style,
         f"{count(came.added, 'item')} added, {came.known:,} were there already",
@@ -133,22 +144,37 @@ def items(study: Study, file: Path, skip_bad: bool, encoding: str | None, style:
     )
 
 
-def _entries(study: Study, file: Path, encoding: str | None) -> Iterator[Any]:
-    from calibrant.formats.items import stream_items
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file of items for a study, and how it is to be read."""
 
-    return stream_items(file, study.record.item_type, encoding)  # type: ignore[arg-type]
+    study: Study
+    file: Path
+    encoding: str | None
+    sheet: str | None
+    header_row: int | None
+
+    def entries(self) -> Iterator[Any]:
+        """Its items, faults and duplicates."""
+        from calibrant.formats.items import stream_items
+        from calibrant.formats.tables import Place
+
+        kind = cast("ItemType", self.study.record.item_type)
+        place = Place(self.sheet, self.header_row)
+        return stream_items(self.file, kind, self.encoding, place=place)
 
 
-def _checked(study: Study, file: Path, skip_bad: bool, encoding: str | None) -> int:
+def _checked(source: _Source, skip_bad: bool) -> int:
     """How many good items the file holds; every fault is told, and stops it unless skipped."""
     from calibrant.core.errors import Fault
     from calibrant.formats.items import Duplicate
 
     bad: set[object] = set()
     good = 0
-    known = dict(study.items().select("item", "hash").iter_rows())
+    file = source.file
+    known = dict(source.study.items().select("item", "hash").iter_rows())
     with progress("checking", "items") as bar:
-        for found in _entries(study, file, encoding):
+        for found in source.entries():
             entry = found if isinstance(found, Fault | Duplicate) else _clash(found, known, file)
             if isinstance(entry, Fault):
                 bad.add(entry.record or entry.message)
@@ -180,15 +206,15 @@ def _clash(item: Item, known: dict[str, str], file: Path) -> Item | Fault:
     return Fault(message, "id", str(file), hint="rename it")
 
 
-def _good(study: Study, file: Path, encoding: str | None) -> Iterator[Item]:
+def _good(source: _Source) -> Iterator[Item]:
     from calibrant.core.errors import Fault
     from calibrant.formats.items import Duplicate
 
-    known = dict(study.items().select("item", "hash").iter_rows())
-    for entry in _entries(study, file, encoding):
+    known = dict(source.study.items().select("item", "hash").iter_rows())
+    for entry in source.entries():
         if isinstance(entry, Fault | Duplicate):
             continue
-        if not isinstance(_clash(entry, known, file), Fault):
+        if not isinstance(_clash(entry, known, source.file), Fault):
             yield entry
 
 

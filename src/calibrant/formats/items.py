@@ -23,6 +23,7 @@ from calibrant.core.structure import path_text
 from calibrant.formats.conversations import SHAPES, exchanges_of
 from calibrant.formats.pydantic_errors import deepest
 from calibrant.formats.records import Record, Records, read_records
+from calibrant.formats.tables import Place
 
 _ACTION_KEYS = tuple(one.name for one in fields(Action) if one.name != "more")
 _PROFILE_KEYS = tuple(one.name for one in fields(Profile) if one.name != "more")
@@ -78,14 +79,16 @@ def stream_items(
     *,
     columns: Mapping[str, str | None] | None = None,
     places: dict[str, int] | None = None,
+    place: Place | None = None,
 ) -> Iterator[Item | Fault | Duplicate]:
     """Items, faults and duplicates of a file in its order; a duplicate follows its item.
 
     ``columns`` gives columns (fields, in JSON) of other names the names they are known by; a
     column that is to be None is left out. ``places`` is told in which record each item stands.
+    ``place`` says where in the file a table stands.
     """
     path = Path(source)
-    records = read_records(path, encoding)
+    records = read_records(path, encoding, place)
     if columns:
         records.stream = _renamed(records.stream, columns)
     if notes is not None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from calibrant.core.errors import Fault, SourceError
 from calibrant.formats.json_text import BadJson, parse_json
-from calibrant.formats.tables import Table, open_csv, open_xlsx, plain
+from calibrant.formats.tables import Place, Table, open_csv, open_xlsx, plain
 from calibrant.formats.text import detect_encoding, open_binary, read_lines
 
 FileKind: TypeAlias = Literal["jsonl", "json", "csv", "parquet", "xlsx"]
@@ -72,8 +72,8 @@ def require_file(path: Path) -> None:
         raise SourceError(f"{path}: not a file")
 
 
-def read_records(path: Path, encoding: str | None = None) -> Records:
-    """The records of a file of any known kind."""
+def read_records(path: Path, encoding: str | None = None, place: Place | None = None) -> Records:
+    """The records of a file of any known kind; ``place`` says where in it a table stands."""
     require_file(path)
     match file_kind(path):
         case "jsonl":
@@ -81,9 +81,9 @@ def read_records(path: Path, encoding: str | None = None) -> Records:
         case "json":
             return _json(path, encoding)
         case "csv":
-            return _table("csv", open_csv(path, encoding))
+            return _table("csv", open_csv(path, encoding, place))
         case "xlsx":
-            return _table("xlsx", open_xlsx(path))
+            return _table("xlsx", open_xlsx(path, place))
         case "parquet":
             return Records("parquet", _parquet(path), table=True)
 

@@ -11,6 +11,7 @@ from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault, one_line
 from calibrant.core.item import Item, item_of, item_text
 from calibrant.formats.items import Duplicate, stream_items
+from calibrant.formats.tables import Place
 from calibrant.study.handle import Study
 
 PREVIEWED = 3
@@ -25,7 +26,7 @@ class Wrong:
     """A fault of one row, as its page shows it."""
 
     row: int | None
-    """As a spreadsheet numbers it: the header of a table is row 1. In JSON, the record."""
+    """As a spreadsheet numbers it. In JSON, the record."""
     field: str
     column: str
     """The column that was said to be that field; empty where none is meant."""
@@ -59,25 +60,31 @@ def check(
     columns: Mapping[str, str | None],
     known: Mapping[str, str],
     *,
-    is_table: bool,
+    place: Place | None,
 ) -> Iterator[Checked]:
-    """Reads the file to its end; gives what is known so far every now and then, and at the end."""
+    """Reads the file to its end; gives what is known so far every now and then, and at the end.
+
+    ``place`` is where its table stands; None where it is none.
+    """
+    header = (place.header or 1) if place is not None else 0
     found = Checked()
     called = {field: column for column, field in columns.items() if field is not None}
     bad: set[int | None] = set()
     places: dict[str, int] = {}
-    for entry in stream_items(path, kind, notes=found.notes, columns=columns, places=places):
+    for entry in stream_items(
+        path, kind, notes=found.notes, columns=columns, places=places, place=place
+    ):
         found.seen += 1
         match entry if isinstance(entry, Fault | Duplicate) else clash(entry, known, places):
             case Fault() as fault:
                 bad.add(fault.record)
                 found.bad, found.faults = len(bad), found.faults + 1
                 if len(found.wrong) < MOST_FAULTS:
-                    found.wrong.append(_wrong(fault, is_table, called))
+                    found.wrong.append(_wrong(fault, header, called))
             case Duplicate() as twice:
                 found.duplicates += 1
                 if len(found.alike) < MOST_DUPLICATES:
-                    found.alike.append(_alike(twice, is_table))
+                    found.alike.append(_alike(twice, header))
             case _:
                 _count(found, entry, known)
         if found.seen % TOLD_EVERY == 0:
@@ -95,12 +102,12 @@ def _count(found: Checked, item: Item | Fault | Duplicate, known: Mapping[str, s
         found.preview.append(item)
 
 
-def _wrong(fault: Fault, is_table: bool, called: Mapping[str, str]) -> Wrong:
+def _wrong(fault: Fault, header: int, called: Mapping[str, str]) -> Wrong:
     message = fault.message
-    if is_table:  # people find rows by the numbers that their spreadsheet shows
-        message = _RECORD.sub(lambda found: f"row {int(found[1]) + 1}", message)
+    if header:  # people find rows by the numbers that their spreadsheet shows
+        message = _RECORD.sub(lambda found: f"row {int(found[1]) + header}", message)
     return Wrong(
-        _row(fault.record, is_table),
+        _row(fault.record, header),
         one_line(fault.path[:200]),
         called.get(fault.path.rpartition(".")[2], ""),
         one_line(message[:400]),
@@ -124,12 +131,13 @@ def _advice(message: str) -> str:
     return next((told for words, told in _ADVICE if words in message), "")
 
 
-def _row(record: int | None, is_table: bool) -> int | None:
-    return record + 1 if record is not None and is_table else record
+def _row(record: int | None, header: int) -> int | None:
+    """The row of a record: records are counted from the header, which in JSON is row 0."""
+    return record + header if record is not None else None
 
 
-def _alike(one: Duplicate, is_table: bool) -> str:
-    row, first = _row(one.record, is_table), _row(one.first_record, is_table)
+def _alike(one: Duplicate, header: int) -> str:
+    row, first = _row(one.record, header), _row(one.first_record, header)
     return one_line(f"Row {row} ({one.id}) says the same as row {first} ({one.first_id}).")
 
 
@@ -149,10 +157,15 @@ def _kept_hash(item: Item) -> str:
 
 
 def good_items(
-    path: Path, kind: ItemType, columns: Mapping[str, str | None], known: Mapping[str, str]
+    path: Path,
+    kind: ItemType,
+    columns: Mapping[str, str | None],
+    known: Mapping[str, str],
+    *,
+    place: Place | None,
 ) -> Iterator[Item]:
     """The rows that are items, and no others."""
-    for entry in stream_items(path, kind, columns=columns):
+    for entry in stream_items(path, kind, columns=columns, place=place):
         if isinstance(entry, Fault | Duplicate):
             continue
         if not isinstance(clash(entry, known), Fault):

@@ -14,6 +14,8 @@ from calibrant.core.criterion import ItemType
 from calibrant.core.ids import canonical
 from calibrant.formats.items import COLUMNS
 from calibrant.formats.records import Record, read_records
+from calibrant.formats.table_places import Glance, glance_at
+from calibrant.formats.tables import NoHeader, Place
 
 BESIDE, SHOW, OUT = "beside", "show", "out"
 """Choices that are no field: kept but not shown to raters, shown by its own name, left out."""
@@ -22,6 +24,7 @@ LOOKED_AT = 200
 SAMPLES = 3
 MOST_SAMPLE = 90
 MOST_COLUMNS = 300
+ANOTHER_ROW = "Choose the row in which the names of the columns stand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,12 @@ class Looked:
     others: tuple[tuple[str, str], ...]
     """Choices that are no field, with what they mean."""
     notes: tuple[str, ...]
+    place: Place | None = None
+    """Where its table is read."""
+    glance: Glance | None = None
+    """The first rows of a table, from which its header is chosen."""
+    trouble: str = ""
+    """Why there are no columns: the row that was taken for the header is none."""
 
 
 _ID = Field("id", "id of the item")
@@ -142,19 +151,35 @@ _OTHERS = ((BESIDE, "keep beside it, hidden from raters"), (OUT, "leave out"))
 _FREE_OTHERS = ((SHOW, "show it to raters"), (OUT, "leave out"))
 
 
-def look(path: Path, kind: ItemType) -> Looked:
-    """The columns of a file, and what they can be for items of that kind."""
-    records = read_records(path)
+def look(path: Path, kind: ItemType, place: Place | None = None) -> Looked:
+    """The columns of a file, and what they can be for items of that kind.
+
+    Without ``place`` it is guessed where a table stands; without its header, that alone.
+    """
+    glance = glance_at(path, place.sheet if place is not None else None)
+    if glance is not None and (place is None or place.header is None):
+        place = glance.place
     samples: dict[str, list[str]] = {}
-    for record in islice(records.stream, LOOKED_AT):
-        _note_fields(record, samples)
-    fields = (_ROWS if records.table else _JSON)[kind]
+    notes: list[str] = []
+    trouble = ""
+    try:
+        records = read_records(path, place=place)
+        notes = records.notes
+        for record in islice(records.stream, LOOKED_AT):
+            _note_fields(record, samples)
+    except NoHeader as error:
+        if glance is None:
+            raise
+        trouble = str(error)
     return Looked(
         columns=tuple(Column(name, tuple(found)) for name, found in samples.items()),
-        is_table=records.table,
-        fields=fields,
+        is_table=glance is not None,
+        fields=(_ROWS if glance is not None else _JSON)[kind],
         others=_FREE_OTHERS if kind == "free" else _OTHERS,
-        notes=tuple(records.notes),
+        notes=tuple(notes),
+        place=place if glance is not None else None,
+        glance=glance,
+        trouble=trouble,
     )
 
 
@@ -218,6 +243,8 @@ def _nearly(name: str, left: Iterable[str]) -> str | None:
 
 def troubles(looked: Looked, kind: ItemType, choices: Mapping[str, str]) -> list[str]:
     """What keeps a choice of columns from making items, in sentences."""
+    if looked.trouble:
+        return [f"{looked.trouble[:1].upper()}{looked.trouble[1:]}.", ANOTHER_ROW]
     known = {field.name for field in looked.fields}
     others = {name for name, _ in looked.others}
     by_field: dict[str, list[str]] = {}

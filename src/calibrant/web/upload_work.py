@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from calibrant.formats.tables import Place
 from calibrant.study.handle import Study
 from calibrant.web.upload_check import check, good_items, known_items
 from calibrant.web.upload_columns import guess, look, names_for, troubles
@@ -15,12 +16,31 @@ def begin(upload: Upload, study: Study) -> None:
     """Find the columns, guess what they are, and check the file by that guess."""
 
     def work(job: Job) -> None:
-        looked = look(upload.path, upload.kind)
-        upload.looked = replace(looked, notes=tuple(map(upload.told, looked.notes)))
-        upload.choices = guess(looked)
+        _look(upload)
         _check(job, upload, study)
 
     upload.job.start(work)
+
+
+def read_from(upload: Upload, study: Study, place: Place) -> None:
+    """Read the table from another place of the file: what its columns are is guessed anew."""
+
+    def work(job: Job) -> None:
+        _look(upload, place)
+        _check(job, upload, study)
+
+    job = upload.next_job("Reading the file again")
+    if job is not None:
+        upload.checked = None
+        job.start(work)
+
+
+def _look(upload: Upload, place: Place | None = None) -> None:
+    looked = look(upload.path, upload.kind, place)
+    notes = tuple(map(upload.told, looked.notes))
+    trouble = upload.told(looked.trouble).removeprefix(f"{upload.name}: ")
+    upload.looked = replace(looked, notes=notes, trouble=trouble)
+    upload.choices = guess(looked)
 
 
 def check_again(upload: Upload, study: Study, choices: Mapping[str, str]) -> None:
@@ -40,7 +60,7 @@ def _check(job: Job, upload: Upload, study: Study) -> None:
         return
     named = names_for(looked, upload.kind, upload.choices)
     known = known_items(study)
-    checking = check(upload.path, upload.kind, named, known, is_table=looked.is_table)
+    checking = check(upload.path, upload.kind, named, known, place=looked.place)
     for found in checking:
         job.done = found.seen
     found.notes = [upload.told(one) for one in found.notes]
@@ -51,6 +71,7 @@ def take_in(upload: Upload, study: Study) -> None:
     """Take the good rows into the study, part by part."""
     assert upload.looked is not None and upload.checked is not None
     named = names_for(upload.looked, upload.kind, upload.choices)
+    place = upload.looked.place
     job = upload.next_job("Taking the items in")
     if job is None:
         return
@@ -62,7 +83,7 @@ def take_in(upload: Upload, study: Study) -> None:
             job.done = count
 
         known = known_items(study)
-        items = good_items(upload.path, upload.kind, named, known)
+        items = good_items(upload.path, upload.kind, named, known, place=place)
         upload.intake = study.add_items(items, on_part=told)
 
     job.start(work)
