@@ -31,6 +31,20 @@ def test_the_lead_is_told_what_to_do_next_and_where(workspace: Workspace, client
     assert "0 of 10" in page and "10 of 10" in page  # ann and bob in round 2
 
 
+def test_red_flags_to_decide_are_told_as_a_part_of_those_open(
+    workspace: Workspace, client: Client
+) -> None:
+    """Two numbers beside each other that count different things say so."""
+    study = lively(workspace)
+    page = client("lena").get("/s/1").text
+    raised = [one for one in study.flags(state="raised") if one.what == "red_flag"]
+    now = sum(one.round == 1 for one in raised)
+    assert 0 < now < len(raised), "some of the open round, and some of the closed one"
+    later = len(raised) - now
+    assert f"flags open: {now} to decide now, {later} of rounds that are still open" in page
+    assert f"Decide {now} of {len(raised)} open red flags: nothing passes that has one" in page
+
+
 def test_a_reviewer_is_told_of_their_own_work_and_of_nobody_else(
     workspace: Workspace, client: Client
 ) -> None:

@@ -197,9 +197,7 @@ def _lead_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
         yield "add raters"
     if found.questions:
         yield f"answer {_many(found.questions, 'question')}"
-    flagged = _to_decide(tx, session)
-    if flagged:
-        yield f"decide {_many(flagged, 'red flag')}: nothing passes that has one"
+    yield from _flags_next(found.flags.get("red_flag", 0), _to_decide(tx, session))
     for round in tx.rounds(session.number):
         yield from _round_next(tx, session, round, found)
     for loop in found.loops:
@@ -211,6 +209,18 @@ def _lead_next(tx: Reading, session: Session, found: Status) -> Iterator[str]:
     for phase in found.phases:
         yield from phase.warnings
     yield from _check_in_due(tx, session)
+
+
+def _flags_next(raised: int, now: int) -> Iterator[str]:
+    """Red flags to decide: the number is a part of all that are open, and says so."""
+    if now and now == raised:
+        yield f"decide {_many(now, 'red flag')}: nothing passes that has one"
+    elif now:
+        later = "the other is" if raised - now == 1 else "the others are"
+        yield (
+            f"decide {now:,} of {_many(raised, 'open red flag')}: nothing passes that has one "
+            f"({later} of a round that is still open)"
+        )
 
 
 def _to_decide(tx: Reading, session: Session) -> int:

@@ -92,7 +92,10 @@ def _values(request: Request, seat: Seat, *, at_once: bool = False) -> dict[str,
         **_standing(seat, None),
     }
     if seat.has("lead", "adjudicator", "viewer"):
-        values["open"] = Counter(one.what for one in study.flags(state="raised"))
+        raised = study.flags(state="raised")
+        rounds = {one.number for one in progress if one.state == "open"}
+        values["open"] = Counter(one.what for one in raised)
+        values["later"] = sum(one.what == "red_flag" and one.round in rounds for one in raised)
         values["questions"] = _unanswered(seat)
         values["slow"] = not at_once and comes_later(request, seat, "standing")
         if not values["slow"]:
