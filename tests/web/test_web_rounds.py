@@ -176,7 +176,7 @@ def test_programs_plan_open_and_close(lena: Signed, study: Study) -> None:
     body = {"kind": "main", "plan": {"way": "per_item", "raters": 2, "repeats": 0.05}}
     dry = lena.post(api, json=body | {"dry_run": True}, headers=head).json()
     assert dry["kept"] is False and sum(dry["workload"].values()) >= 40
-    assert lena.get(api).json() == {"rounds": []}
+    assert lena.get(api).json() == {"rounds": [], "waiting": 20}
     kept = lena.post(api, json=body, headers=head)
     assert kept.status_code == 201 and kept.json()["workload"] == dry["workload"]
     missing = lena.get(f"{api}/1/blockers").json()["missing"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -146,6 +146,23 @@ class AccountsOut(BaseModel):
 
     accounts: list[AccountOut]
     total: int
+    next: int | None = Field(description="Send it as `after` for the rest.")
+
+
+class EventOut(BaseModel):
+    """Something that happened to accounts."""
+
+    number: int
+    at: str
+    actor: str
+    kind: str
+    body: dict[str, Any] = Field(description="Whom or what it was about.")
+
+
+class EventsOut(BaseModel):
+    """What happened, in order, a part at a time."""
+
+    events: list[EventOut]
     next: int | None = Field(description="Send it as `after` for the rest.")
 
 

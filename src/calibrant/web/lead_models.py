@@ -11,6 +11,7 @@ from calibrant.core.errors import Fault
 from calibrant.core.plan import Way
 from calibrant.core.study import Role, RoundKind, RoundState
 from calibrant.formats.rubric_file import MAX_BYTES
+from calibrant.web.criterion_view import Asked
 from calibrant.web.rating_models import Done as Done  # noqa: PLC0414 - others take it from here
 from calibrant.web.rating_models import Problem
 
@@ -73,6 +74,42 @@ class RubricText(Body):
     text: Annotated[str, Field(max_length=MAX_BYTES)]
 
 
+class AnswerOut(BaseModel):
+    """An answer that can be given, and what it means."""
+
+    value: str
+    label: str
+    text: str
+
+
+class AskedOut(BaseModel):
+    """A criterion, as a form asks it."""
+
+    id: str
+    title: str
+    category: str
+    question: str
+    detail: str
+    answers: list[AnswerOut]
+    na: str = Field(description="When NA is right, or why it never is.")
+
+    @classmethod
+    def of(cls, one: Asked) -> AskedOut:
+        """A criterion, as it is sent."""
+        return cls(
+            id=one.id,
+            title=one.title,
+            category=one.category,
+            question=one.question,
+            detail=one.detail,
+            answers=[
+                AnswerOut(value=each.value, label=each.label, text=each.text)
+                for each in one.choices
+            ],
+            na=one.na,
+        )
+
+
 class RubricCheck(BaseModel):
     """Whether a rubric can be used; every mistake at once."""
 
@@ -81,6 +118,7 @@ class RubricCheck(BaseModel):
     """Its id and version, where it is valid."""
     mistakes: list[Mistake]
     warnings: list[str]
+    asked: list[AskedOut] = Field(description="Its criteria as raters would be asked them.")
 
 
 class StudyIn(Body):
@@ -160,6 +198,13 @@ class ItemWords(BaseModel):
     content: dict[str, Any]
 
 
+class RedactionOut(BaseModel):
+    """What erasing the words of an item would touch."""
+
+    open: int = Field(description="Assignments that could not be rated any more.")
+    rated: int = Field(description="Ratings that stay, about words that are gone.")
+
+
 class ReasonIn(Body):
     """Why something is done: it stands in the audit log."""
 
@@ -190,6 +235,14 @@ class MemberOut(BaseModel):
     has_account: bool
     invited_until: str | None
     card: dict[str, Any] | None
+    open: int = Field(description="Ratings still to be made, in rounds that are not closed.")
+    done: int
+
+
+class MembersIn(Body):
+    """People to add: all of them, or nobody while one of them does not fit."""
+
+    members: Annotated[list[MemberIn], Field(min_length=1, max_length=200)]
 
 
 class MembersOut(BaseModel):
@@ -284,6 +337,16 @@ class RoundsOut(BaseModel):
     """All rounds, in order."""
 
     rounds: list[RoundOut]
+    waiting: int = Field(description="Items that no round has that counts.")
+
+
+class EndingOut(BaseModel):
+    """What closing or dropping a round would do."""
+
+    round: int
+    state: RoundState
+    undone: dict[str, int] = Field(description="Ratings that would be withdrawn, by rater.")
+    needs_reason: bool = Field(description="Whether it ends only with a reason.")
 
 
 class BlockersOut(BaseModel):
@@ -317,3 +380,22 @@ class ExtendedOut(BaseModel):
 
     round: int
     items: int
+
+
+# -- exports
+
+
+class ExportKindOut(BaseModel):
+    """Something that can be taken out as a file."""
+
+    name: str
+    suffix: str
+    title: str
+    what: str
+    can_rename: bool = Field(description="Whether members can go by pseudonyms in it.")
+
+
+class ExportKindsOut(BaseModel):
+    """Everything that can be taken out."""
+
+    kinds: list[ExportKindOut]

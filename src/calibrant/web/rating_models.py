@@ -104,6 +104,16 @@ class Clash(BaseModel):
     differences: list[DifferenceOut]
 
 
+class MeasuredOut(BaseModel):
+    """Something that a check measured in the item, where the rubric shows it to raters."""
+
+    check: str
+    what: str
+    value: str
+    note: str
+    quotes: list[str]
+
+
 class TaskOut(BaseModel):
     """An assignment in hand: the item, the version of the rubric, and what is saved of a draft."""
 
@@ -123,6 +133,8 @@ class TaskOut(BaseModel):
     version: int
     draft: dict[str, Any] | None
     leased_until: str
+    shown: list[str] = Field(description="Checks that you are shown: send them as `form.shown`.")
+    measured: list[MeasuredOut]
 
 
 class NextOut(BaseModel):
@@ -192,6 +204,20 @@ class RatingOut(BaseModel):
     submitted_at: str
     next: str = ""
     """The page of the next item; empty where there is none."""
+
+
+class OwnRatingOut(BaseModel):
+    """A rating of your own, to be looked at again."""
+
+    task: str
+    round: int
+    item: str
+    kind: str
+    content: str = Field(description="The item as JSON.")
+    rubric: str
+    revision: int
+    form: dict[str, Any] = Field(description="As it would be handed in again.")
+    is_open: bool = Field(description="Whether it can still be corrected.")
 
 
 class RatingsOut(BaseModel):

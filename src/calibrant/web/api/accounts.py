@@ -14,7 +14,15 @@ from starlette.exceptions import HTTPException
 from calibrant.accounts.links import LINK_DAYS
 from calibrant.core.account import Account
 from calibrant.web.access import NOT_FOUND, OWNER, Routes, workspace_of
-from calibrant.web.account_models import AccountOut, AccountsOut, EndedOut, InviteIn, OwnerIn
+from calibrant.web.account_models import (
+    AccountOut,
+    AccountsOut,
+    EndedOut,
+    EventOut,
+    EventsOut,
+    InviteIn,
+    OwnerIn,
+)
 from calibrant.web.lead_models import TROUBLE, InvitationOut
 from calibrant.web.people import invitation_address, reset_address
 from calibrant.web.refs import read_item
@@ -48,6 +56,14 @@ def _known(request: Request, ref: str) -> Account:
     if found is None:
         raise HTTPException(404, NOT_FOUND)
     return found
+
+
+@routes.get("/events", access=OWNER, response_model=EventsOut, responses=TROUBLE)
+def events(request: Request, visitor: Visitor, limit: Limit = 100, after: After = 0) -> Any:
+    """What happened to accounts, in order; ``after`` is the number of the last one read."""
+    found = workspace_of(request).door.means.accounts.events(after, limit + 1)
+    shown = [EventOut.model_validate(one, from_attributes=True) for one in found[:limit]]
+    return EventsOut(events=shown, next=shown[-1].number if len(found) > limit else None)
 
 
 @routes.post(

@@ -33,10 +33,20 @@ After = Annotated[int, Query(ge=0, lt=2**31)]
     "/rounds/{number}/disputes", access=TALKERS, response_model=DisputesOut, responses=TROUBLE
 )
 def disputes(
-    seat: Seat, number: Number, limit: Limit = 100, after: After = 0, undiscussed: bool = False
+    seat: Seat,
+    number: Number,
+    *,
+    limit: Limit = 100,
+    after: After = 0,
+    undiscussed: bool = False,
+    criterion: Annotated[str | None, Query(max_length=200, description="Of it alone.")] = None,
 ) -> Any:
     """Disagreements of a closed round, the widest first, with everybody's answer."""
-    found = [one for one in seat.study.disputes(number) if not (undiscussed and one.discussed)]
+    found = [
+        one
+        for one in seat.study.disputes(number)
+        if not (undiscussed and one.discussed) and criterion in (None, one.criterion)
+    ]
     return DisputesOut(
         disputes=[DisputeOut.of(one) for one in found[after : after + limit]],
         total=len(found),

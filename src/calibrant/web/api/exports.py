@@ -8,8 +8,9 @@ from fastapi import Path, Request
 from starlette.responses import FileResponse, Response
 
 from calibrant.web.access import Routes, Seat, member
+from calibrant.web.export_files import KINDS
 from calibrant.web.jobs import Job, jobs_of
-from calibrant.web.lead_models import TROUBLE
+from calibrant.web.lead_models import TROUBLE, ExportKindOut, ExportKindsOut
 from calibrant.web.pages.exports import begin, found_job, sent
 from calibrant.web.run_models import ExportIn, JobOut, JobsOut
 
@@ -29,6 +30,23 @@ def exports(request: Request, seat: Seat) -> Any:
 def export(request: Request, seat: Seat, body: ExportIn) -> Any:
     """Begin to make a file: bundle, tables, ratings, finals, verdicts, agreement and more."""
     return job_out(begin(request, seat, body.what, pseudonyms=body.pseudonyms))
+
+
+@routes.get("/exports/kinds", access=LEAD, response_model=ExportKindsOut, responses=TROUBLE)
+def kinds(seat: Seat) -> Any:
+    """What can be taken out: `name` is what `POST /exports` wants to be told."""
+    return ExportKindsOut(
+        kinds=[
+            ExportKindOut(
+                name=one.name,
+                suffix=one.suffix,
+                title=one.title,
+                what=one.what,
+                can_rename=one.can_rename,
+            )
+            for one in KINDS
+        ]
+    )
 
 
 @routes.get("/exports/{job}", access=LEAD, response_model=JobOut, responses=TROUBLE)

@@ -17,12 +17,14 @@ routes = Routes("/api/v1/studies/{study}", tags=["flags"])
 @routes.get("/flags", access=member(), response_model=FlagsOut, responses=TROUBLE)
 def flags(
     seat: Seat,
+    *,
     state: Literal["raised", "confirmed", "rejected"] | None = None,
+    what: Literal["red_flag", "edge_case", "review"] | None = None,
     limit: Limit = 100,
     after: After = 0,
 ) -> Any:
     """Flags that you may see by now: your own, and others' where you see their answers."""
-    found = seat.study.flags(state=state)
+    found = [one for one in seat.study.flags(state=state) if what in (None, one.what)]
     rest = [one for one in found if one.number > after]
     part = rest[:limit]
     return {

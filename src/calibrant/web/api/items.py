@@ -24,7 +24,9 @@ from calibrant.web.lead_models import (
     ItemWords,
     Mistake,
     ReasonIn,
+    RedactionOut,
 )
+from calibrant.web.pages.items import work_on
 from calibrant.web.refs import item_ref, read_item
 from calibrant.web.upload_check import clash, known_items
 
@@ -36,13 +38,14 @@ Ref = Annotated[str, Path(description="An item, as the list names it.", max_leng
 @routes.get("/items", access=LEAD, response_model=ItemsOut, responses=TROUBLE)
 def items(
     seat: Seat,
+    find: Annotated[str, Query(max_length=500, description="A part of the id.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[int, Query(ge=0, le=2**31 - 1, description="A position.")] = 0,
 ) -> Any:
     """Items by position, a part at a time."""
     number = seat.study.number
     records, total = seat.study.store.read(
-        lambda tx: tx.find_items(number, start=after, limit=limit)
+        lambda tx: tx.find_items(number, find, start=after, limit=limit)
     )
     return ItemsOut(
         items=[
@@ -123,6 +126,13 @@ def one_item(seat: Seat, ref: Ref) -> Any:
     """One item with its words."""
     item = seat.study.item(_known(seat, ref))
     return ItemWords(id=item.id, kind=item.kind, content=json.loads(item_text(item)))
+
+
+@routes.get("/items/{ref}/redact", access=LEAD, response_model=RedactionOut, responses=TROUBLE)
+def redact_first(seat: Seat, ref: Ref) -> Any:
+    """What erasing would touch, before it is done."""
+    unrated, rated = work_on(seat, _known(seat, ref))
+    return RedactionOut(open=unrated, rated=rated)
 
 
 @routes.post("/items/{ref}/redact", access=LEAD, response_model=Done, responses=TROUBLE)

@@ -8,6 +8,8 @@ from fastapi import Path, Request
 from starlette.exceptions import HTTPException
 
 from calibrant.accounts.links import LINK_DAYS
+from calibrant.core.errors import Fault, RecordError
+from calibrant.core.ids import NAME_RULE, read_name
 from calibrant.core.study import Member
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.lead_models import (
@@ -17,6 +19,7 @@ from calibrant.web.lead_models import (
     InvitationOut,
     MemberIn,
     MemberOut,
+    MembersIn,
     MembersOut,
     ReasonIn,
     RolesIn,
@@ -54,6 +57,8 @@ def _out(one: Person | Machine) -> MemberOut:
         has_account=person is not None and person.has_account,
         invited_until=link.ends_at if link is not None else None,
         card=one.card if isinstance(one, Machine) else None,
+        open=person.open if person is not None else 0,
+        done=person.done if person is not None else 0,
     )
 
 
@@ -77,6 +82,39 @@ def add_member(request: Request, seat: Seat, body: MemberIn) -> Any:
     return _named(request, seat, added.name)
 
 
+@routes.post(
+    "/members/many",
+    access=LEAD,
+    response_model=MembersOut,
+    responses=TROUBLE,
+    status_code=201,
+)
+def add_many(request: Request, seat: Seat, body: MembersIn) -> Any:
+    """Add everybody of a list, or nobody while one of them does not fit."""
+    names = [read_name(one.name) for one in body.members]
+    taken = {one.name for one in seat.study.members()}
+    faults = []
+    for number, name in enumerate(names, 1):
+        if not name:
+            faults.append(Fault(f"a name {NAME_RULE}", "name", record=number))
+        elif name in taken:
+            faults.append(Fault(f"{name!r} takes part already", "name", record=number))
+        taken.add(name)
+    groups = [read_group(one.group or "") for one in body.members]
+    if faults:
+        raise RecordError(faults)
+    for name, group, one in zip(names, groups, body.members, strict=True):
+        seat.study.add_member(name, group=group, roles=one.roles)
+    added = [one for one in _all(request, seat) if one.member.name in names]
+    return MembersOut(members=[_out(one) for one in added])
+
+
+@routes.get("/members/{ref}", access=LEAD, response_model=MemberOut, responses=TROUBLE)
+def one_member(request: Request, seat: Seat, ref: Ref) -> Any:
+    """One member."""
+    return _named(request, seat, _member(seat, ref).name)
+
+
 @routes.put("/members/{ref}/roles", access=LEAD, response_model=MemberOut, responses=TROUBLE)
 def set_roles(request: Request, seat: Seat, ref: Ref, body: RolesIn) -> Any:
     """Give somebody other roles; a study always keeps a lead."""
@@ -84,6 +122,15 @@ def set_roles(request: Request, seat: Seat, ref: Ref, body: RolesIn) -> Any:
     given = _named(request, seat, found.name)
     seat.study.set_roles(found.name, body.roles)
     return given.model_copy(update={"roles": body.roles})
+
+
+@routes.get("/members/{ref}/leave", access=LEAD, response_model=HandoverOut, responses=TROUBLE)
+def leave_first(request: Request, seat: Seat, ref: Ref) -> Any:
+    """What would become of somebody's open work if they left; nothing is changed."""
+    name = _member(seat, ref).name
+    study = workspace_of(request).unhurried(seat.study)
+    handover = study.leave(name, reason="", dry_run=True)
+    return HandoverOut(moved=dict(handover.moved), left_over=list(handover.left_over))
 
 
 @routes.post("/members/{ref}/leave", access=LEAD, response_model=HandoverOut, responses=TROUBLE)

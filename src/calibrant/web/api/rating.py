@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query, Request
@@ -17,6 +18,7 @@ from calibrant.study.handle import Study
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.criterion_view import decided
 from calibrant.web.forms import differences, field_of, known_fields, sentence
+from calibrant.web.pages.past import open_rounds, taken_up
 from calibrant.web.rating_models import (
     Clash,
     CorrectionIn,
@@ -28,7 +30,9 @@ from calibrant.web.rating_models import (
     DutyOut,
     FaultOut,
     Faulty,
+    MeasuredOut,
     NextOut,
+    OwnRatingOut,
     Problem,
     RatingIn,
     RatingOut,
@@ -38,6 +42,7 @@ from calibrant.web.rating_models import (
 )
 from calibrant.web.rating_page import HOLDER, address, moment_given, next_address
 from calibrant.web.refs import read_task, task_ref
+from calibrant.web.shown_checks import shown_checks
 
 Ref = Annotated[str, Path(description="An assignment, as `tasks/next` names it.", max_length=4000)]
 TROUBLE: dict[int | str, dict[str, Any]] = {
@@ -70,6 +75,7 @@ def one_task(seat: Seat, task: Ref) -> Any:
 
 
 def _task(study: Study, task: Task) -> TaskOut:
+    checks = shown_checks(task.rubric, task.item)
     return TaskOut(
         task=task_ref(task.key),
         address=address(study, task.key),
@@ -83,6 +89,8 @@ def _task(study: Study, task: Task) -> TaskOut:
         version=task.version,
         draft=None if task.draft is None else dict(task.draft),
         leased_until=task.leased_until,
+        shown=list(checks.names),
+        measured=[MeasuredOut(**asdict(one)) for one in checks.measurements],
     )
 
 
@@ -213,6 +221,28 @@ def my_ratings(
         ratings=[_rating(one) for one in part],
         total=total,
         after=after + limit if after + limit < total else None,
+    )
+
+
+@routes.get(
+    "/ratings/mine/{task}",
+    access=member("reviewer"),
+    response_model=OwnRatingOut,
+    responses=TROUBLE,
+)
+def my_rating(seat: Seat, task: Ref) -> Any:
+    """One of your own ratings with the item, as it was handed in; 404 while it is asked again."""
+    found = taken_up(seat.study, read_task(task, seat.visitor.name))
+    return OwnRatingOut(
+        task=task_ref(found.key),
+        round=found.key.round,
+        item=found.item.id,
+        kind=found.item.kind,
+        content=item_text(found.item),
+        rubric=found.rubric.hash,
+        revision=found.revision,
+        form=dict(found.form),
+        is_open=found.key.round in open_rounds(seat.study),
     )
 
 

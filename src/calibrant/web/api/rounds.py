@@ -16,6 +16,7 @@ from calibrant.web.lead_models import (
     TROUBLE,
     BlockersOut,
     CloseIn,
+    EndingOut,
     ExtendedOut,
     OpenIn,
     Part,
@@ -27,6 +28,7 @@ from calibrant.web.lead_models import (
     RoundsOut,
     StateOut,
 )
+from calibrant.web.pages.rounds import without_round
 
 routes = Routes("/api/v1/studies/{study}", tags=["rounds"])
 LEAD = member("lead")
@@ -37,7 +39,22 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 def rounds(seat: Seat) -> Any:
     """All rounds, with how far each rater is."""
     far = {one.number: one for one in seat.study.progress()}
-    return RoundsOut(rounds=[_round(one, far[one.number]) for one in seat.study.rounds()])
+    return RoundsOut(
+        rounds=[_round(one, far[one.number]) for one in seat.study.rounds()],
+        waiting=without_round(seat),
+    )
+
+
+@routes.get("/rounds/{number}", access=LEAD, response_model=RoundOut, responses=TROUBLE)
+def one_round(seat: Seat, number: Number) -> Any:
+    """One round, with how far each rater is."""
+    return _round(*_found(seat, number))
+
+
+def _found(seat: Seat, number: int) -> tuple[Round, RoundProgress]:
+    _known(seat, number)
+    far = next(one for one in seat.study.progress() if one.number == number)
+    return next(one for one in seat.study.rounds() if one.number == number), far
 
 
 def _round(one: Round, far: RoundProgress) -> RoundOut:
@@ -106,6 +123,15 @@ def open_round(seat: Seat, number: Number, body: OpenIn) -> Any:
     """Let raters begin; with a reason where something is missing first."""
     found = seat.study.open_round(_known(seat, number), override=body.override or None)
     return StateOut(round=number, state=found.state, said=f"round {number} is open")
+
+
+@routes.get("/rounds/{number}/ending", access=LEAD, response_model=EndingOut, responses=TROUBLE)
+def ending(seat: Seat, number: Number) -> Any:
+    """What closing an open round, or dropping a planned one, would take back from raters."""
+    found, far = _found(seat, number)
+    undone = {name: all - done for name, (done, all) in far.raters.items() if all > done}
+    needs_reason = bool(undone) or found.state == "planned"
+    return EndingOut(round=number, state=found.state, undone=undone, needs_reason=needs_reason)
 
 
 @routes.post("/rounds/{number}/close", access=LEAD, response_model=StateOut, responses=TROUBLE)

@@ -12,8 +12,10 @@ from calibrant.core.study import Role, StudyRecord
 from calibrant.formats.rubric_file import builtin_names, load_rubric
 from calibrant.web.access import CREATOR, SIGNED_IN, Routes, Seat, member, workspace_of
 from calibrant.web.begin import StudyForm, begin_study, builtin_rubrics, proof_of
+from calibrant.web.criterion_view import asked_of
 from calibrant.web.lead_models import (
     TROUBLE,
+    AskedOut,
     Mistake,
     RubricCheck,
     RubricOut,
@@ -53,6 +55,7 @@ def check_rubric(visitor: Visitor, body: RubricText) -> Any:
         rubric=proof.rubric.name if proof.rubric is not None else None,
         mistakes=[Mistake.of(one) for one in proof.faults],
         warnings=list(proof.warnings),
+        asked=[AskedOut.of(one) for one in asked_of(proof.rubric)] if proof.rubric else [],
     )
 
 

@@ -89,7 +89,7 @@ def _line(
 @routes.get("/s/{study}/past/{task}", access=member("reviewer"))
 def past_one(request: Request, seat: Seat, task: str) -> Response:
     """One of one's own ratings, as a form; it can be corrected while its round is open."""
-    taken = _taken(seat.study, read_task(task, seat.visitor.name))
+    taken = taken_up(seat.study, read_task(task, seat.visitor.name))
     return sheet_page(request, seat, _sheet(seat.study, taken))
 
 
@@ -97,7 +97,7 @@ def past_one(request: Request, seat: Seat, task: str) -> Response:
 def correct(request: Request, seat: Seat, task: str, form: FormData) -> Response:
     """Hand a correction in, from a page without scripts."""
     study, key = seat.study, read_task(task, seat.visitor.name)
-    taken = _taken(study, key)
+    taken = taken_up(study, key)
     filled = form_of(form, taken.rubric)
     version = str(form.get("version", ""))
     revision = int(version) if version.isascii() and version.isdigit() and len(version) < 9 else 0
@@ -117,7 +117,7 @@ def correct(request: Request, seat: Seat, task: str, form: FormData) -> Response
     return redirect(request, f"{seat.path}/past", f"Your rating of {key.item} is corrected.")
 
 
-def _taken(study: Study, key: Key) -> Taken:
+def taken_up(study: Study, key: Key) -> Taken:
     """One's own rating; not found where there is none, or none that may be shown yet."""
     if study.place(key, token=HOLDER) is None:
         raise HTTPException(404, NOT_FOUND)

@@ -50,7 +50,7 @@ def report(request: Request, seat: Seat, now: bool = False, part: bool = False) 
 @routes.get("/s/{study}/report/file", access=READERS)
 def report_file(request: Request, seat: Seat, kind: str = "html") -> Response:
     """The report as a file: a self-contained page, Markdown, or all its data."""
-    return _file(_found(request, seat), kind, f"study-{seat.study.number}-report")
+    return as_file(_found(request, seat), kind, f"study-{seat.study.number}-report")
 
 
 @routes.get("/s/{study}/report/frozen/{number}", access=LEAD)
@@ -73,10 +73,11 @@ def frozen_report(request: Request, seat: Seat, number: Number) -> Response:
 def frozen_file(request: Request, seat: Seat, number: Number, kind: str = "html") -> Response:
     """The same as a file."""
     found = thawed(workspace_of(request).unhurried(seat.study), number)
-    return _file(found, kind, f"study-{seat.study.number}-report-frozen-{number}")
+    return as_file(found, kind, f"study-{seat.study.number}-report-frozen-{number}")
 
 
-def _file(found: Findings, kind: str, name: str) -> Response:
+def as_file(found: Findings, kind: str, name: str) -> Response:
+    """A report as a file to keep."""
     kind = kind if kind in MAKERS else "html"
     text = MAKERS[kind](found)
     return Response(

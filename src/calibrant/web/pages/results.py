@@ -64,10 +64,10 @@ def results(
         return waiting_page(request, seat, "Results", "results")
     if of_finals:
         frame = kept_for(request, seat, "finals", lambda study: study.finals())
-        found = _finals(frame, criterion, provenance, item)
+        found = some_finals(frame, criterion, provenance, item)
     else:
         frame = kept_for(request, seat, "verdicts", lambda study: study.verdicts())
-        found = _verdicts(frame, verdict, item)
+        found = some_verdicts(frame, verdict, item)
     last = max(1, -(-found.height // PAGE))
     at = min(max(at, 1), last)
     rows = found.slice((at - 1) * PAGE, PAGE).to_dicts()
@@ -91,7 +91,8 @@ def results(
     )
 
 
-def _verdicts(frame: pl.DataFrame, verdict: str, item: str) -> pl.DataFrame:
+def some_verdicts(frame: pl.DataFrame, verdict: str, item: str) -> pl.DataFrame:
+    """Verdicts of one kind, or of items whose id has these signs."""
     if verdict in VERDICTS:
         frame = frame.filter(pl.col("verdict").cast(pl.String) == verdict)
     elif verdict == "blocked":
@@ -99,7 +100,8 @@ def _verdicts(frame: pl.DataFrame, verdict: str, item: str) -> pl.DataFrame:
     return frame.filter(pl.col("item").str.contains(item, literal=True)) if item else frame
 
 
-def _finals(frame: pl.DataFrame, criterion: str, provenance: str, item: str) -> pl.DataFrame:
+def some_finals(frame: pl.DataFrame, criterion: str, provenance: str, item: str) -> pl.DataFrame:
+    """Final answers of a criterion, of one origin, or of items whose id has these signs."""
     if criterion:
         frame = frame.filter(pl.col("criterion").cast(pl.String) == criterion)
     if provenance == "waits":

@@ -47,7 +47,7 @@ def rounds(request: Request, seat: Seat) -> Response:
         seat=seat,
         rows=rows,
         kinds=KINDS,
-        waiting=_without_round(seat),
+        waiting=without_round(seat),
         steps=steps_of(seat),
     )
 
@@ -57,7 +57,7 @@ def _dropped(seat: Seat) -> set[int]:
     return {one.number for one in seat.study.rounds() if one.closed_at and not one.opened_at}
 
 
-def _without_round(seat: Seat) -> int:
+def without_round(seat: Seat) -> int:
     """Items that no main round has, and that one could take."""
     number = seat.study.number
 
@@ -106,7 +106,7 @@ def _planning(
         usual_sample=asked or USUAL_SAMPLE,
         rubric=rubric,
         items=seat.study.store.read(lambda tx: tx.count_items(seat.study.number)),
-        waiting=_without_round(seat),
+        waiting=without_round(seat),
         preview=preview,
         is_other=is_other,
         how=way_words(preview.round.plan) if preview is not None else "",
@@ -170,7 +170,7 @@ def _shown(request: Request, seat: Seat, number: str, wrong: str = "", typed: st
         plan=plan_words(found),
         rubric=versions.get(found.rubric),
         missing=seat.study.blockers(found.number) if found.state == "planned" else [],
-        more=_without_round(seat) if _takes_more(found) else 0,
+        more=without_round(seat) if _takes_more(found) else 0,
         dropped=bool(found.closed_at and not found.opened_at),
         wrong=wrong,
         typed=typed,

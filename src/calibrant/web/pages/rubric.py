@@ -143,10 +143,10 @@ def troubles(request: Request, seat: Seat, now: bool = False) -> Response:
 @routes.get("/s/{study}/rubric/next", access=member("lead"))
 def next_version(request: Request, seat: Seat) -> Response:
     """Where the next version is written: it starts from the one in force."""
-    return _writing(request, seat, _written(seat.study.rubric()))
+    return _writing(request, seat, yaml_of(seat.study.rubric()))
 
 
-def _written(rubric: Rubric) -> str:
+def yaml_of(rubric: Rubric) -> str:
     """The version in force as text; one that came with calibrant keeps its comments."""
     if rubric.id in builtin_names() and load_rubric(rubric.id).hash == rubric.hash:
         return starting_text(rubric.id)
@@ -235,5 +235,5 @@ def upload(request: Request, seat: Seat, form: FormData) -> Response:
             raise SourceError("choose a file first")
         text = uploaded_text(sent.file.read(MAX_BYTES + 1))
     except SourceError as error:
-        return _writing(request, seat, _written(seat.study.rubric()), wrong=sentence(error))
+        return _writing(request, seat, yaml_of(seat.study.rubric()), wrong=sentence(error))
     return _writing(request, seat, text)
