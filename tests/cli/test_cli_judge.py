@@ -342,7 +342,10 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on() -> None:
 
 def test_probes_are_asked_with_and_without() -> None:
     with serving() as stub:
+        dry = told(run("--probe", "-r", RUBRICS[2], *asks(stub, "--dry-run")))
+        assert stub.counts()["sent"] == 0
         found = told(run("--probe", "-r", RUBRICS[2], *asks(stub)))
+        assert dry["judges"][0]["calls"] == stub.counts()["sent"]
     (judge,) = found["judges"]
     total = judge["total"]
     assert total["held"] + total["gave_in"] + total["no_room"] >= 60
@@ -359,11 +362,17 @@ def test_a_judge_joins_a_study_and_rates_like_everybody(tmp_path: Path) -> None:
     desk.ok("add-rater", "advice", "ann")
     study = ("--study", "advice", "--db", desk.db)
     with serving() as stub:
+        new = run(*study, *asks(stub, "--dry-run"))
+        assert told(new)["judges"][0]["calls"] == 0 and "nothing is to be asked" in new.stderr
         joined = told(run(*study, *asks(stub)))
         (name,) = joined["joined"]
         assert joined["rated"] == {name: 0}
         desk.ok("plan", "advice", "--everyone")
         desk.ok("open", "advice", "1", "--override", "nobody calibrates in a test")
+        dry = told(run(*study, *asks(stub, "--dry-run", "--price", "stub=1/2")))
+        (judge,) = dry["judges"]
+        assert (judge["rater"], judge["calls"], dry["items"]) == (name, 36, 6)
+        assert float(judge["cost"]) > 0 and stub.counts()["sent"] == 0
         rated = told(run(*study, *asks(stub, "--escalate-to", "people")))
         assert rated["rated"] == {name: 6} and rated["joined"] == []
         sent = stub.counts()["sent"]

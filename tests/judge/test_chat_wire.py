@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -228,6 +229,24 @@ def test_who_waits_when_it_is_closed_is_told() -> None:
             wire.close()
             with pytest.raises(Trouble, match="connection"):
                 await waiting
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_who_stops_waiting_leaves_no_connection_behind() -> None:
+    """Whenever that is: pytest is told to fail where a socket is dropped."""
+
+    async def run() -> None:
+        async with listening(saying([WHOLE])) as (wire, _):
+            for turns in range(12):
+                waiting = [asyncio.create_task(wire.post(b"")) for _ in range(3)]
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                for one in waiting:
+                    one.cancel()
+                await asyncio.gather(*waiting, return_exceptions=True)
+            await asyncio.sleep(0)
+            gc.collect()
 
     asyncio.run(asyncio.wait_for(run(), 20))
 

@@ -206,6 +206,7 @@ CALLS: dict[str, Callable[[Study], Any]] = {
         s.place(Key(round=1, item="i-1", rater=s.actor), token="t"),
         s.place(BOBS, token="t"),
     ],
+    "waiting": lambda s: s.waiting(),
     "plan_round": lambda s: s.plan_round("recalibration", sample=1, dry_run=True),
     "progress": lambda s: s.progress(),
     "questions": lambda s: s.questions(),

@@ -24,11 +24,16 @@ if TYPE_CHECKING:
     from calibrant.engine.jobs import Tally
     from calibrant.engine.judge_summary import JudgeSummary
     from calibrant.judging.asking import Asking
+    from calibrant.judging.dry_run import DryRun
     from calibrant.raters.judge.prices import Price
     from calibrant.settings import Server
 
 REDRAW = 0.2
 """Seconds from one look at the figures to the next."""
+NO_WORK = (
+    "nothing is to be asked: no open round has work left for these judges; one that is new joins "
+    "with its first run, and rates in rounds that are planned from then on"
+)
 SILENT = 5.0
 """Seconds without any answer after which that is said."""
 
@@ -60,8 +65,7 @@ def over_file(
         skip_bad=named.skip_bad,
     )
     if dry_run:
-        found = dry(source, asking)
-        show_json(found.to_dict()) if wants_json(style) else show_dry_run(found, asking.escalate_to)
+        _tell_dry_run(dry(source, asking), asking, style)
         return
     target = out or Path(f"{named.items.stem}.ratings.jsonl")
     tally = Tally()
@@ -76,6 +80,13 @@ def over_file(
         if not summary.stopped:
             _tell_files(summary, target, named.rubric)
     _leave(tally, incomplete=bool(summary.incomplete))
+
+
+def _tell_dry_run(found: DryRun, asking: Asking, style: str) -> None:
+    if wants_json(style):
+        show_json(found.to_dict())
+    else:
+        show_dry_run(found, asking.escalate_to)
 
 
 def _tell_files(summary: JudgeSummary, out: Path, rubric: str) -> None:
@@ -95,12 +106,17 @@ def _tell_files(summary: JudgeSummary, out: Path, rubric: str) -> None:
 def in_study(asking: Asking, place: str, name: str, *, dry_run: bool, style: str) -> None:
     """Let judges do their assignments."""
     from calibrant.engine.jobs import Tally
+    from calibrant.judging.dry_run import dry_study
     from calibrant.judging.in_study import judge_study, study_calls
 
-    if dry_run:
-        raise click.UsageError("--dry-run counts the calls of a file: export the study's items")
     tally = Tally()
     with opened(place, name) as study:
+        if dry_run:
+            dry = dry_study(study, asking)
+            _tell_dry_run(dry, asking, style)
+            if not dry.messages:
+                click.echo(NO_WORK, err=True)
+            return
         with _watched(tally, asking.stated_prices):
             found = judge_study(
                 study, asking, study_calls(place, name), tally=tally, on_ready=_tell_servers
@@ -122,11 +138,13 @@ def probe(asking: Asking, rubric_name: str, *, dry_run: bool, style: str) -> Non
     """Measure how models withstand instructions in items."""
     from calibrant.engine.jobs import Tally
     from calibrant.formats.rubric_file import load_rubric
+    from calibrant.judging.dry_run import dry_probe
     from calibrant.judging.probing import probe_judges
 
-    if dry_run:
-        raise click.UsageError("--dry-run goes with a file of ITEMS")
     tally, rubric = Tally(), load_rubric(rubric_name)
+    if dry_run:
+        _tell_dry_run(dry_probe(rubric, asking), asking, style)
+        return
     with _watched(tally, asking.stated_prices):
         calls = Path(f"probe-{rubric.id}.calls")
         found = probe_judges(rubric, asking, calls, tally=tally, on_ready=_tell_servers)

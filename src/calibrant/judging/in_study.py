@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from calibrant.core.errors import SourceError
+from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.core.study import Member
 from calibrant.engine.jobs import Done, Job, Seat, Tally
@@ -20,6 +21,7 @@ from calibrant.judging.seats import Bench
 from calibrant.raters.checks.run import Checker
 from calibrant.raters.judge.card import KIND
 from calibrant.raters.judge.cascade import escalation
+from calibrant.raters.judge.judge import Judge
 from calibrant.raters.judge.rated import rated
 from calibrant.settings import Server, Settings
 from calibrant.study.handle import Study
@@ -133,6 +135,24 @@ def foreseen(study: Study, asking: Asking) -> list[Foreseen]:
     return found
 
 
+Work: TypeAlias = list[tuple[Judge, Item]]
+"""Items, each with the judge that is asked about it, under the rubric of the item's round."""
+
+
+def work_of(study: Study, asking: Asking, bench: Bench) -> dict[str, tuple[Judge, Work]]:
+    """By rater, a judge of a run and what it has to do; nothing is claimed."""
+    _need_once(asking)
+    found: dict[str, tuple[Judge, Work]] = {}
+    for named in [*asking.models, *map(str, asking.files)]:
+        mine = _StudyJudge(bench, named, study)
+        judge = mine.now.judge
+        found[judge.card.name] = judge, []  # where it is new, there is nothing yet
+        for one in mine.members():
+            todo = replace(study, actor=one.name).waiting()
+            found[one.name] = judge, [(mine.seat_of(task.rubric).judge, task.item) for task in todo]
+    return found
+
+
 def study_calls(place: str, name: str) -> Path:
     """Where calls for a study are kept: beside its file, or here where it is on a server."""
     folder = Path() if "://" in place else Path(place).parent
@@ -153,11 +173,7 @@ def judge_study(
 
     A judge rates in rounds that were planned after it joined. ``calls`` is where calls are kept.
     """
-    if asking.samples > 1 or asking.escalate_to not in (None, PEOPLE):
-        raise SourceError(
-            "in a study each judge rates its assignments once: no --samples, and --escalate-to "
-            f"only {PEOPLE}, who are asked to look at what is doubtful"
-        )
+    _need_once(asking)
     tally, found = tally or Tally(), StudyJudged()
     with log_of(asking, calls) as log:
         bench = Bench(asking, log.key, Settings.here())
@@ -172,6 +188,14 @@ def judge_study(
         run_closing(work, bench, tally)
     found.stopped = tally.stop
     return found
+
+
+def _need_once(asking: Asking) -> None:
+    if asking.samples > 1 or asking.escalate_to not in (None, PEOPLE):
+        raise SourceError(
+            "in a study each judge rates its assignments once: no --samples, and --escalate-to "
+            f"only {PEOPLE}, who are asked to look at what is doubtful"
+        )
 
 
 def _taking_part(judge: _StudyJudge, found: StudyJudged) -> list[Member]:

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from calibrant.core.item import Item
 from calibrant.core.rubric import Rubric
 from calibrant.engine.jobs import Job, Seat, Tally
 from calibrant.engine.judge_run import Judged
 from calibrant.judging.asking import Asking
 from calibrant.judging.running import asker, log_of, run_closing
-from calibrant.judging.seats import Bench
+from calibrant.judging.seats import Asks, Bench
 from calibrant.raters.judge.probe import Probe, Resistance, in_all, probes, resistance
 from calibrant.raters.judge.questions import Question
 from calibrant.settings import Server, Settings
@@ -70,6 +71,18 @@ def probe_judges(
     return [_withstood(rubric, seat, wanted, said[seat.judge.card.name]) for seat in seats]
 
 
+def probe_items(rubric: Rubric) -> tuple[list[Item], Asks]:
+    """All items of the probes, and what is asked about each."""
+    wanted = list(probes(rubric))
+    asked = _questions(wanted)
+    return list(_items(wanted).values()), lambda item: list(asked[item.hash].values())
+
+
+def _items(wanted: Iterable[Probe]) -> dict[str, Item]:
+    """The items of probes by their content."""
+    return {item.hash: item for one in wanted for item in (one.clean, one.injected)}
+
+
 def _questions(wanted: Iterable[Probe]) -> dict[str, dict[str, Question]]:
     """What to ask about each item, by its content: many probes share one that is clean."""
     asked: dict[str, dict[str, Question]] = {}
@@ -92,8 +105,7 @@ async def _said(seats: Sequence[Seat], wanted: Sequence[Probe], judged: Judged) 
 
 
 def _jobs(seats: Sequence[Seat], wanted: Sequence[Probe]) -> Iterator[Job]:
-    items = {item.hash: item for one in wanted for item in (one.clean, one.injected)}
-    for position, item in enumerate(items.values()):
+    for position, item in enumerate(_items(wanted).values()):
         for seat in seats:
             yield Job(position, item, seat)
 

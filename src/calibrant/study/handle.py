@@ -68,6 +68,7 @@ class Study(Session):
     duties = claim.duties
     claim = claim.claim
     following = place.following
+    waiting = place.waiting
     place = place.place
     submit = collect.submit
     submit_many = collect.submit_many

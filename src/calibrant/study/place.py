@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from calibrant.core.item import Item
+from calibrant.core.rubric import Rubric
 from calibrant.core.study import AssignmentState, Key, RoundState
 from calibrant.ports.store import Reading
-from calibrant.study.session import Session, verb
+from calibrant.study.intake import words_of
+from calibrant.study.session import Session, rubric_of, verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,39 @@ def following(session: Session, key: Key) -> Key | None:
         later = [number for number in opened if number > key.round]
         here = seek.after(same, held.position) if held is not None else None
         return here or seek.after(later) or seek.after(opened)
+
+    return session.store.read(work)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One of the actor's own assignments that is still to be done."""
+
+    key: Key
+    item: Item
+    rubric: Rubric
+
+
+@verb("reviewer", shows="nothing")
+def waiting(session: Session) -> list[Waiting]:
+    """All that the actor has to do in open rounds, in its order; nothing is claimed."""
+
+    def work(tx: Reading) -> list[Waiting]:
+        rubrics = {
+            one.number: rubric_of(tx, one.rubric)
+            for one in tx.rounds(session.number)
+            if one.state == "open"
+        }
+        found = [
+            one
+            for number in rubrics
+            for one in tx.assignments(
+                session.number, round=number, rater=session.actor, state="open"
+            )
+        ]
+        ids = {one.key.item for one in found}
+        items = {one.id: words_of(one) for one in tx.items(session.number, ids)}
+        return [Waiting(one.key, items[one.key.item], rubrics[one.key.round]) for one in found]
 
     return session.store.read(work)
 

@@ -14,6 +14,7 @@ import ssl
 import zlib
 from collections import deque
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
@@ -55,6 +56,8 @@ class Wire:
         parts = urlsplit(url)
         self._host = (parts.hostname or "").encode("idna").decode()
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        # asyncio's race between addresses drops sockets where it is cancelled: none without need
+        self._beside = None if _is_address(self._host) else SECOND_ADDRESS
         self._tls = _trusted() if parts.scheme == "https" else None
         self._timeout = timeout
         self._head = _head(parts.path, self._called(parts.port), headers)
@@ -107,7 +110,7 @@ class Wire:
                     self._host,
                     self._port,
                     ssl=self._tls,
-                    happy_eyeballs_delay=SECOND_ADDRESS,
+                    happy_eyeballs_delay=self._beside,
                 )
         except TimeoutError:
             trouble = Trouble("timeout", "no connection in time")
@@ -129,6 +132,14 @@ def _head(path: str, host: str, headers: Mapping[str, str]) -> bytes:
     told = {"Host": host, **headers}
     lines = [f"POST {target} HTTP/1.1", *(f"{name}: {one}" for name, one in told.items())]
     return ("\r\n".join(lines) + "\r\nContent-Length: ").encode("ascii")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _trusted() -> ssl.SSLContext:
