@@ -121,6 +121,7 @@ _ITEMS = {
         "GET /uploads/{upload}", "GET /uploads/{upload}/faults"
     ),
     "POST /items/uploads/{token}/columns": _calls("PUT /uploads/{upload}/columns"),
+    "POST /items/uploads/{token}/place": _calls("PUT /uploads/{upload}/place"),
     "POST /items/uploads/{token}/take": _calls("POST /uploads/{upload}/take"),
     "POST /items/uploads/{token}/drop": _calls("DELETE /uploads/{upload}"),
     "GET /items/uploads/{token}/progress.json": _calls("GET /uploads/{upload}"),

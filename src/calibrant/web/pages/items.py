@@ -13,6 +13,7 @@ from calibrant.core.errors import SourceError, StudyError
 from calibrant.core.item import Conversation, FreeItem, Item, Plan
 from calibrant.core.item import Response as Answered
 from calibrant.core.study import ItemRecord
+from calibrant.formats.tables import Place
 from calibrant.study.intake import words_of
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.form_fields import sentence, text_of
@@ -21,7 +22,7 @@ from calibrant.web.refs import read_item
 from calibrant.web.render import page, redirect
 from calibrant.web.setup import steps_of
 from calibrant.web.upload_columns import Looked, troubles
-from calibrant.web.upload_work import begin, check_again, take_in
+from calibrant.web.upload_work import begin, check_again, read_from, take_in
 from calibrant.web.uploads import Upload, uploads_of
 
 routes = Routes()
@@ -249,6 +250,18 @@ def columns(request: Request, seat: Seat, token: str, form: FormData) -> Respons
     found = uploads_of(request).find(seat, token)
     if found.looked is not None:
         check_again(found, seat.study, _choices(found.looked, form, found.choices))
+    return redirect(request, f"{seat.path}/items/uploads/{token}")
+
+
+@routes.post("/s/{study}/items/uploads/{token}/place", access=LEAD)
+def place(request: Request, seat: Seat, token: str, form: FormData) -> Response:
+    """Read the table from another sheet or another row; of another sheet the row is guessed."""
+    found = uploads_of(request).find(seat, token)
+    if found.looked is not None and found.looked.place is not None:
+        now = found.looked.place
+        sheet = text_of(form, "sheet") or now.sheet
+        row = _number(text_of(form, "header")) if text_of(form, "header") else now.header
+        read_from(found, seat.study, Place(sheet, row if sheet == now.sheet else None))
     return redirect(request, f"{seat.path}/items/uploads/{token}")
 
 
