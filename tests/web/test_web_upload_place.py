@@ -20,6 +20,7 @@ from tests.web.lead_kit import (
     study_of,
     words,
 )
+from tests.web.test_web_upload_api import ended
 
 from calibrant.study.handle import Study
 from calibrant.web.workspace import Workspace
@@ -98,3 +99,19 @@ def test_json_has_no_header(lena: Signed, study: Study) -> None:
     assert "Where the table stands" not in words(shown)
     shown = settled(lena, send(lena, f"{path_of(shown)}/place", header="2"))
     assert "1 new item" in words(shown)
+
+
+def test_programs_choose_the_place_as_well(lena: Signed, study: Study) -> None:
+    lena.headers["x-calibrant-csrf"] = lena.csrf
+    at = f"/api/v1/studies/{study.number}"
+    sent = lena.post(f"{at}/items/upload?name=a.xlsx", content=book())
+    path = f"{at}/uploads/{sent.json()['upload']}"
+    assert ended(lena, path)["place"]["sheets"] == ["Sheet", "Answers & <more>"]
+    assert lena.put(f"{path}/place", json={"sheet": "none"}).status_code == 422
+    lena.put(f"{path}/place", json={"sheet": "Answers & <more>"})
+    found = ended(lena, path)
+    assert (found["place"]["header_row"], found["place"]["is_guess"]) == (3, True)
+    assert found["place"]["rows"][0] == {"row": 1, "cells": ["Answers", "", ""]}
+    assert found["checked"]["good"] == 2
+    lena.put(f"{path}/place", json={"header_row": 4})
+    assert ended(lena, path)["troubles"]
