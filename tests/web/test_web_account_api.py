@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from httpx2 import Response
+from tests.study.study_kit import PLANS, new_study
 from tests.web.conftest import Signed
+from tests.web.lead_kit import study_of
 
 from calibrant.core.errors import AccountError
 from calibrant.web.refs import item_ref
@@ -166,3 +168,22 @@ def test_a_token_may_end_itself(house: Workspace, asks: Callable[[str], Asking])
     mine = ask("GET", "/account").json()["token"]["id"]
     assert ask("DELETE", f"/account/tokens/{mine}").status_code == 200
     assert ask("GET", "/account").status_code == 401
+
+
+def test_an_owners_token_for_studies_invites_as_a_lead_does(
+    house: Workspace, asks: Callable[[str], Asking]
+) -> None:
+    """A link to a closed account, or to a name of another study, would let anybody be them."""
+    owned, other = new_study(house.plain), study_of(house, PLANS, "other")
+    owned.add_member("olga", roles=("lead",))
+    other.add_member("mia")
+    house.owners.close("ann", by="olga")
+    for name in ("ann", "mia", "newcomer"):
+        owned.add_member(name)
+    work = asks(house.tokens.make("olga", "work", may_write=True, days=1))
+    admin = asks(administering(house))
+    for name, due in (("ann", 422), ("mia", 422), ("newcomer", 201)):
+        path = f"/studies/{owned.number}/members/{item_ref(name)}/invitation"
+        refused = work("POST", path)
+        assert (refused.status_code, "/invite/" in refused.text) == (due, due == 201), name
+        assert admin("POST", path).status_code == 201

@@ -31,15 +31,16 @@ class Links:
 
     # -- making
 
-    def invite(self, name: str, study: int | None, *, by: str) -> str:
+    def invite(self, name: str, study: int | None, *, by: str, as_owner: bool = True) -> str:
         """The secret of a link for a name without an account; earlier links of it end.
 
-        ``study`` is the one they are invited to; only an owner invites to none.
+        ``study`` is the one they are invited to; only an owner invites to none. Not ``as_owner``,
+        an owner invites as any lead does: by a token that does the work of studies.
         """
-        named = self.may_invite(name, study, by=by)
+        named = self.may_invite(name, study, by=by, as_owner=as_owner)
         return self._make(named, study, by)
 
-    def may_invite(self, name: str, study: int | None, *, by: str) -> str:
+    def may_invite(self, name: str, study: int | None, *, by: str, as_owner: bool = True) -> str:
         """The name as it is kept; raises ``AccountError`` where ``by`` may not invite it."""
         named = read_name(name)
         if not named:
@@ -53,7 +54,7 @@ class Links:
             raise AccountError(f"there is no study number {study}")
         if any(one.name == named and one.kind != "HUMAN" for all in panels.values() for one in all):
             raise AccountError(f"{named!r} is the name of a judge or a check: take another")
-        if inviting.owner:
+        if inviting.owner and as_owner:
             return named
         if study is None or not _leads(panels[study], by):
             raise AccountError("only who leads a study invites to it")

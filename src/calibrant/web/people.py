@@ -76,9 +76,13 @@ def panel(workspace: Workspace, study: Study) -> tuple[list[Person], list[Machin
 
 
 def invitation(request: Request, seat: Seat, name: str) -> str:
-    """The address of a new link for somebody."""
-    links = workspace_of(request).links
-    secret = links.invite(name, seat.study.number, by=seat.visitor.name)
+    """The address of a new link for somebody.
+
+    A link to a name is a way to be that name in all its studies: an owner may open it to anybody,
+    but not by a token that does the work of studies.
+    """
+    visitor, links = seat.visitor, workspace_of(request).links
+    secret = links.invite(name, seat.study.number, by=visitor.name, as_owner=visitor.may_administer)
     return invitation_address(request, secret)
 
 
