@@ -69,10 +69,10 @@ def test_an_open_round_is_not_compared_for_those_who_may_not_see_it(
 
 READABLE = (
     "status", "progress", "ratings", "finals", "verdicts", "flags", "agreement", "phases",
-    "questions",
+    "questions", "troubles",
 )  # fmt: skip
 HIDDEN = (
-    "troubles", "journal", "raters", "report", "judges", "judge-runs", "exports", "check-ins",
+    "journal", "raters", "report", "judges", "judge-runs", "exports", "check-ins",
     "lessons",
 )  # fmt: skip
 

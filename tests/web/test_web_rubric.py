@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.study.study_kit import PLANS, new_study
+from tests.study.study_kit import PLANS, as_, new_study, panel, plan_item
 from tests.web.conftest import Signed
-from tests.web.disagreeing import FREE, ITEM, disagreeing
+from tests.web.disagreeing import FREE, ITEM, disagreeing, hand_in
 
 from calibrant import Rubric, load_rubric
+from calibrant.core.plan import Plan
 from calibrant.formats.handbook import Grid, Heading
 from calibrant.formats.rubric_file import builtin_names, parse_rubric
 from calibrant.formats.rubric_text import rubric_yaml
@@ -118,10 +119,39 @@ def test_who_sees_what_of_a_rubric(workspace: Workspace, client: Enter) -> None:
         found = client(name)
         assert found.get(root).status_code == 200
         assert found.get(f"{root}/history").status_code == 200
-        sees = name in ("lena", "ada")
-        assert found.get(f"{root}/troubles").status_code == (200 if sees else 403)
+        shown = found.get(f"{root}/troubles")
+        assert shown.status_code == 200 and "Trouble by criterion" in shown.text
+        assert ("/discuss" in shown.text.partition("<main")[2]) is (name != "vic")
         assert found.get(f"{root}/next").status_code == (200 if name == "lena" else 403)
     assert client("zoe").get(root).status_code == 404
+
+
+def test_an_open_round_tells_nothing_of_where_raters_disagree(
+    workspace: Workspace, client: Enter
+) -> None:
+    """Neither while no round is closed, nor by what comes in afterwards."""
+    study = new_study(workspace.plain, FREE)
+    study.add_items([plan_item(number) for number in range(2)])
+    panel(study, "ann", "bob", "cy")
+    study.add_member("vic", roles=("viewer",))
+    study.plan_round("main", plan=Plan(way="everyone"), raters=("ann", "bob"))
+    study.open_round(1, override="for the test")
+    path = f"/s/{study.number}/rubric/troubles"
+    for name in ("ann", "vic"):
+        assert "Nothing to compare yet" in client(name).get(path).text
+    for name, value in (("ann", "1"), ("bob", "4")):
+        hand_in(study, name, "plan-000", value, edge_case="a near thing")
+        as_(study, name).ask("What is clear?", criterion="clarity")
+    for name in ("ann", "bob", "cy", "vic"):
+        found = as_(study, name).troubles()
+        assert not any(one.disagreements or one.unclear or one.edge_cases for one in found)
+        asked = {one.criterion: one.questions for one in found if one.questions}
+        assert asked == ({"clarity": 1} if name in ("ann", "bob") else {}), "one's own"
+        assert "Nothing to compare yet" in client(name).get(path).text
+    study.close_round(1, reason="time is up")
+    seen = {one.criterion: one for one in as_(study, "vic").troubles()}
+    assert (seen["clarity"].disagreements, seen["clarity"].edge_cases) == (1, 2)
+    assert "Trouble by criterion" in client("ann").get(path).text
 
 
 def test_trouble_is_counted_by_criterion(workspace: Workspace, client: Enter) -> None:

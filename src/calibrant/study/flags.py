@@ -272,35 +272,36 @@ def answer_question(session: Session, number: int, text: str, *, share: bool = F
 @verb("reviewer", "adjudicator", "lead", shows="nothing")
 def questions(session: Session) -> list[Question]:
     """The actor's own questions and those shared with all; a lead reads every one."""
+    return session.store.read(lambda tx: questions_seen(tx, session))
 
-    def work(tx: Reading) -> list[Question]:
-        leads = "lead" in member_named(tx, session, session.actor).roles
-        replies: dict[int, list[str]] = {}
-        shared: set[int] = set()
-        asked = []
-        for entry in tx.journal(session.number, kinds=("asked", "answered")):
-            if entry.kind == "asked":
-                asked.append(entry)
-                continue
-            number = int(entry.body["question"])
-            replies.setdefault(number, []).append(str((entry.words or {}).get("text", "")))
-            shared |= {number} if entry.body["share"] else set()
-        seen = [
-            Question(
-                number=one.number,
-                by=one.actor if leads else ("you" if one.actor == session.actor else "a rater"),
-                at=one.at,
-                item=one.item if leads or one.actor == session.actor else None,
-                criterion=one.criterion,
-                text=str((one.words or {}).get("text", "")),
-                answers=tuple(replies.get(one.number, ())),
-                shared=one.number in shared,
-            )
-            for one in asked
-            if leads or one.actor == session.actor or one.number in shared
-        ]
-        if _counts_apart(tx, session):
-            return [replace(one, number=at) for at, one in enumerate(seen, 1)]
-        return seen
 
-    return session.store.read(work)
+def questions_seen(tx: Reading, session: Session) -> list[Question]:
+    """Questions that the actor may read."""
+    leads = "lead" in member_named(tx, session, session.actor).roles
+    replies: dict[int, list[str]] = {}
+    shared: set[int] = set()
+    asked = []
+    for entry in tx.journal(session.number, kinds=("asked", "answered")):
+        if entry.kind == "asked":
+            asked.append(entry)
+            continue
+        number = int(entry.body["question"])
+        replies.setdefault(number, []).append(str((entry.words or {}).get("text", "")))
+        shared |= {number} if entry.body["share"] else set()
+    seen = [
+        Question(
+            number=one.number,
+            by=one.actor if leads else ("you" if one.actor == session.actor else "a rater"),
+            at=one.at,
+            item=one.item if leads or one.actor == session.actor else None,
+            criterion=one.criterion,
+            text=str((one.words or {}).get("text", "")),
+            answers=tuple(replies.get(one.number, ())),
+            shared=one.number in shared,
+        )
+        for one in asked
+        if leads or one.actor == session.actor or one.number in shared
+    ]
+    if _counts_apart(tx, session):
+        return [replace(one, number=at) for at, one in enumerate(seen, 1)]
+    return seen

@@ -15,10 +15,11 @@ from calibrant.core.process import Cause
 from calibrant.core.rubric import Rubric
 from calibrant.ports.store import Reading, Writing
 from calibrant.study.discuss import disputed
+from calibrant.study.flags import flags_seen, questions_seen
 from calibrant.study.open import adoption, rubric_record
 from calibrant.study.score import verdicts_under
 from calibrant.study.session import Session, current_rubric, reason_of, rubric_of, verb
-from calibrant.study.sight import sight_of
+from calibrant.study.sight import Sight, sight_of
 from calibrant.study.table import rated, seen
 
 
@@ -35,22 +36,19 @@ class Trouble:
     """Of items on which this criterion is disagreed about."""
 
 
-@verb("lead", "adjudicator", shows="seen")
+@verb("lead", "reviewer", "adjudicator", "viewer", shows="seen")
 def troubles(session: Session) -> list[Trouble]:
-    """Criteria by how much trouble they make, the worst first."""
+    """Criteria by how much trouble they make in what the actor may see by now, the worst first."""
 
     def work(tx: Reading) -> list[Trouble]:
         rubric = current_rubric(tx, session)
         sight = sight_of(tx, session)
-        apart: Counter[str] = Counter()
-        pairs: set[tuple[str, str]] = set()
+        apart: list[tuple[str, str]] = []
         for round in tx.rounds(session.number):
             if round.number in sight.rounds and round.kind != "onboarding":
                 frame = seen(rated(tx, session, [round.number], rubric), sight)
-                found = disputed(frame, rubric).select("item", "criterion").rows()
-                apart.update(criterion for _, criterion in found)
-                pairs |= set(found)
-        return _ranked(tx, session, rubric, apart, pairs)
+                apart += disputed(frame, rubric).select("item", "criterion").rows()
+        return _ranked(tx, session, sight, rubric, apart)
 
     return session.store.read(work)
 
@@ -58,24 +56,29 @@ def troubles(session: Session) -> list[Trouble]:
 def _ranked(
     tx: Reading,
     session: Session,
+    sight: Sight,
     rubric: Rubric,
-    apart: Counter[str],
-    pairs: set[tuple[str, str]],
+    apart: Sequence[tuple[str, str]],
 ) -> list[Trouble]:
+    """``apart``: items and criteria that are disagreed about, once for each round."""
+    times = Counter(criterion for _, criterion in apart)
+    pairs = set(apart)
     unclear: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
     edges: Counter[str] = Counter()
-    for entry in tx.journal(session.number, kinds=("discussed", "settled", "asked", "flag")):
-        if entry.kind == "asked":
-            asked[entry.criterion or ""] += 1
-        elif entry.kind == "flag" and entry.body["what"] == "edge_case":
-            edges.update(criterion for item, criterion in pairs if item == entry.item)
-        elif entry.body.get("unclear"):
+    for entry in tx.journal(session.number, kinds=("discussed", "settled")):
+        told = entry.item not in sight.hidden and (
+            entry.round is None or entry.round in sight.rounds
+        )
+        if told and entry.body.get("unclear"):
             unclear[entry.criterion or ""] += 1
+    for flag in flags_seen(tx, session, sight):
+        if flag.what == "edge_case":
+            edges.update(criterion for item, criterion in pairs if item == flag.item)
+    asked = Counter(one.criterion or "" for one in questions_seen(tx, session))
     found = [
         Trouble(
             criterion=name,
-            disagreements=apart[name],
+            disagreements=times[name],
             unclear=unclear[name],
             questions=asked[name],
             edge_cases=edges[name],

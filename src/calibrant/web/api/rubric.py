@@ -161,12 +161,12 @@ def diff(seat: Seat, old: Version, new: Version) -> Any:
 
 @routes.get(
     "/studies/{study}/rubric/troubles",
-    access=member("lead", "adjudicator"),
+    access=member(),
     response_model=TroublesOut,
     responses=TROUBLE,
 )
 def troubles(request: Request, seat: Seat) -> Any:
-    """Criteria by how much trouble they make, the worst first."""
+    """Criteria by how much trouble they make in the rounds that you may see, the worst first."""
     found = workspace_of(request).unhurried(seat.study).troubles()
     return TroublesOut(
         troubles=[

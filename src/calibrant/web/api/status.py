@@ -27,12 +27,7 @@ def status(request: Request, seat: Seat) -> Any:
     return asdict(kept_for(request, seat, "status", lambda study: study.status()))
 
 
-@routes.get(
-    "/troubles",
-    access=member("lead", "adjudicator"),
-    response_model=TroublesOut,
-    responses=TROUBLE,
-)
+@routes.get("/troubles", access=member(), response_model=TroublesOut, responses=TROUBLE)
 def troubles(seat: Seat) -> Any:
-    """Criteria by how much trouble they make: reasons to write them anew."""
+    """Criteria by how much trouble they make in the rounds that you may see."""
     return {"troubles": [asdict(one) for one in seat.study.troubles()]}

@@ -124,9 +124,9 @@ def compared(versions: list[Rubric], old: str, new: str) -> RubricDiff:
     return diff_rubrics(*pair)
 
 
-@routes.get("/s/{study}/rubric/troubles", access=member("lead", "adjudicator"))
+@routes.get("/s/{study}/rubric/troubles", access=member())
 def troubles(request: Request, seat: Seat, now: bool = False) -> Response:
-    """Criteria by the trouble they make, the worst first."""
+    """Criteria by the trouble they make in the rounds that one may see, the worst first."""
     if not now and comes_later(request, seat, "troubles"):
         return waiting_page(request, seat, "Where raters disagree", "rubric", whole=True)
     found = kept_for(request, seat, "troubles", lambda study: study.troubles())
@@ -137,6 +137,7 @@ def troubles(request: Request, seat: Seat, now: bool = False) -> Response:
         seat=seat,
         troubles=[(one, rubric.criterion(one.criterion).title) for one in found],
         most=max((one.disagreements for one in found), default=0) or 1,
+        compared=seat.has("lead") or any(one.state == "closed" for one in seat.study.rounds()),
     )
 
 
