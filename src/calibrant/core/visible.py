@@ -1,4 +1,4 @@
-"""Texts of any origin, made so that they can only be read."""
+"""Texts of any origin: which can be kept, and made so that they can only be read."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def visible(text: str) -> str:
         sign if sign == "\n" or sign in JOINERS or _is_shown(sign) else repr(sign)[1:-1]
         for sign in text
     )
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text can be kept: half a character (a lone surrogate), as JSON can name it, not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_shown(sign: str) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from calibrant.core.ids import canonical
 from calibrant.core.study import Assignment, Entry, ItemRecord, Key, Member, Rating, Round
+from calibrant.core.visible import is_whole
 
 T = TypeVar("T")
 
@@ -111,16 +112,8 @@ class Codec(Generic[T]):
 
 
 def _kept(value: Any, name: str) -> None:
-    if isinstance(value, str) and ("\0" in value or not _is_text(value)):
+    if isinstance(value, str) and ("\0" in value or not is_whole(value)):
         raise msgspec.ValidationError(f"{name} has NUL or half a character, which cannot be kept")
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _document(text: str | None) -> Any:
@@ -131,7 +124,7 @@ def _text(document: Any) -> str | None:
     if document is None:
         return None
     text = canonical(document)
-    if not _is_text(text):
+    if not is_whole(text):
         raise msgspec.ValidationError("half a character cannot be kept")
     return text
 

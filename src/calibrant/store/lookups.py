@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from calibrant.core.study import Key
+from calibrant.core.visible import is_whole
 from calibrant.store import schema
 from calibrant.store.dialect import Among
 
@@ -249,12 +250,4 @@ def narrowed(wanted: Select[Any], table: Table, **values: object) -> Select[Any]
 
 def findable(name: str) -> str:
     """A name to look for; one that cannot be kept is as good as one that is not there."""
-    return "\N{REPLACEMENT CHARACTER}" if "\0" in name or not _is_text(name) else name
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return "\N{REPLACEMENT CHARACTER}" if "\0" in name or not is_whole(name) else name

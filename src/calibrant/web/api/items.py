@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from calibrant.core.criterion import ItemType
 from calibrant.core.errors import Fault, RecordError
 from calibrant.core.item import Item, item_text
+from calibrant.core.visible import is_whole
 from calibrant.formats.items import read_item as read_record
 from calibrant.web.access import NOT_FOUND, Routes, Seat, member, workspace_of
 from calibrant.web.lead_models import (
@@ -106,12 +107,8 @@ def _read(seat: Seat, records: Sequence[dict[str, Any]]) -> tuple[list[Item], li
 
 
 def _is_whole(record: dict[str, Any]) -> bool:
-    """Whether all its texts are texts: JSON can name halves of characters, which are none."""
-    try:
-        json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    """Whether all its texts can be kept."""
+    return is_whole(json.dumps(record, ensure_ascii=False))
 
 
 def _known(seat: Seat, ref: str) -> str:
