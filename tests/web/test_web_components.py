@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from importlib import resources
 
 import pytest
 from tests.web.conftest import Signed
 
-from calibrant.web.contrast import LINES, NEEDED, PAIRS, Theme, colours, pairs, ratio, read_colours
+from calibrant.web.contrast import LINES, NEEDED, PAIRS, Theme, pairs, ratio, read_colours
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -18,24 +20,19 @@ def test_all_text_can_be_read_on_its_ground(theme: Theme) -> None:
     assert all(one.needed == NEEDED for one in found[: len(PAIRS)])
 
 
-def test_a_dark_system_and_a_chosen_dark_theme_look_the_same() -> None:
-    assert colours()["system"] == colours()["dark"]
-    assert set(colours()["dark"]) <= set(colours()["light"])
-
-
 def test_contrast_is_measured_as_the_standard_has_it() -> None:
     assert ratio("#000000", "#ffffff") == pytest.approx(21)
     assert ratio("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
     assert ratio("#123456", "#123456") == 1
 
 
-def test_themes_are_told_apart_in_a_style_sheet() -> None:
-    css = """/* a { --ink: #999999; } */ :root { --ink: #111111; --s1: 1rem; }
-    @media (x) { :root:not([data-theme="light"]) { --ink: #eeeeee; } }
-    :root[data-theme="dark"] { --ink: #dddddd; }"""
-    assert read_colours(css) == {
-        "light": {"ink": "#111111"}, "system": {"ink": "#eeeeee"}, "dark": {"ink": "#dddddd"}
-    }  # fmt: skip
+def test_a_colour_is_stated_once_for_both_themes() -> None:
+    css = """/* --ink: light-dark(#999999, #888888); */
+    :root { --ink: light-dark(#111111, #eeeeee); --s1: 1rem; }"""
+    assert read_colours(css) == {"light": {"ink": "#111111"}, "dark": {"ink": "#eeeeee"}}
+    file = resources.files("calibrant.web") / "static" / "css" / "tokens.css"
+    stated = re.findall(r"--([a-z-]+):", file.read_text("utf-8"))
+    assert sorted(one for one in set(stated) if stated.count(one) > 1) == ["paper"], "on paper"
 
 
 def test_the_living_page_shows_every_component(client: Callable[..., Signed]) -> None:

@@ -26,8 +26,8 @@ PAIRS: tuple[tuple[str, str], ...] = (
 )
 """Text on its ground, wherever the components put one on the other."""
 LINES: tuple[tuple[str, str], ...] = (("line-strong", "surface"), ("line-strong", "paper"))
-_BLOCK = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_COLOUR = re.compile(r"--([a-z-]+):\s*(#[0-9a-fA-F]{6})\s*;")
+_COLOUR = r"#[0-9a-fA-F]{6}"
+_NAMED = re.compile(rf"--([a-z-]+):\s*light-dark\(\s*({_COLOUR})\s*,\s*({_COLOUR})\s*\)\s*;")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +48,20 @@ class Pair:
 
 
 @cache
-def colours() -> dict[str, dict[str, str]]:
-    """Colours by name: of the light theme, of the dark one, and of a dark system."""
+def colours() -> dict[Theme, dict[str, str]]:
+    """Colours by name, of the light theme and of the dark one."""
     file = resources.files("calibrant.web") / "static" / "css" / "tokens.css"
     return read_colours(file.read_text("utf-8"))
 
 
-def read_colours(css: str) -> dict[str, dict[str, str]]:
-    """Colours by theme; ``system`` is what a dark system gets that chose nothing."""
-    found: dict[str, dict[str, str]] = {}
+def read_colours(css: str) -> dict[Theme, dict[str, str]]:
+    """Colours by theme: each is stated once, for light and dark."""
     plain = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    for selector, body in _BLOCK.findall(plain):
-        named = dict(_COLOUR.findall(body))
-        if not named:
-            continue
-        dark = 'data-theme="dark"' in selector
-        theme = "dark" if dark else "system" if ":not(" in selector else "light"
-        found.setdefault(theme, {}).update(named)
-    return found
+    found = _NAMED.findall(plain)
+    return {
+        "light": {name: light for name, light, _ in found},
+        "dark": {name: dark for name, _, dark in found},
+    }
 
 
 def ratio(one: str, other: str) -> float:
@@ -85,7 +81,7 @@ def _linear(share: float) -> float:
 
 def pairs(theme: Theme) -> list[Pair]:
     """Everything that is read against something in a theme."""
-    known = {**colours()["light"], **(colours()["dark"] if theme == "dark" else {})}
+    known = colours()[theme]
     wanted = [(pair, NEEDED) for pair in PAIRS] + [(pair, NEEDED_LINES) for pair in LINES]
     return [
         Pair(ink, ground, known[ink], known[ground], ratio(known[ink], known[ground]), needed)
