@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calibrant.report.asking import Missing
     from calibrant.report.findings import Findings
     from calibrant.store.grouped import Grouped
+    from calibrant.store.sql import SqlStore
     from calibrant.study.frozen import Frozen
     from calibrant.study.handle import Study
 
@@ -372,8 +373,19 @@ def import_study(
         store = open_store(place, create=True)
         try:
             kept = restore(store, found.contents, name=name, unchanged=found.unchanged)
+            _note_import(store, kept)
             entered = enter(store, kept, actor=None, clock=now)
         except BaseException:
             store.close()
             raise
     return Study(entered.store, entered.number, entered.record, entered.actor, entered.clock)
+
+
+def _note_import(store: SqlStore, study: str) -> None:
+    """The journal of a study comes as it was; that it came stands in the workspace's own log."""
+    from calibrant.core.account import Event
+    from calibrant.core.study import time_text
+    from calibrant.store.accounts import SqlAccounts
+
+    at, body = time_text(now()), {"study": study}
+    SqlAccounts(store).log(Event(kind="study_imported", actor="command line", at=at, body=body))

@@ -199,9 +199,12 @@ def test_a_database_of_the_first_version_is_upgraded(
     assert store.read(lambda tx: tx.study("pilot")) == (1, a_study())
     assert store.doctor() == []
     after = store.run(picture, write=False)
-    assert before["tables"].items() <= after["tables"].items()
+    for name, table in before["tables"].items():
+        now = after["tables"][name]
+        assert set(table.pop("indices")) <= set(now.pop("indices"))
+        assert now == table
     store.close()
     if kind == "sqlite":
         kept = unopened(f"{place}.version-0001")
-        assert kept.run(picture, write=False) == before
+        assert kept.run(picture, write=False)["rest"] == before["rest"]
         kept.close()

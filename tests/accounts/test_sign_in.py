@@ -263,3 +263,17 @@ def test_hashes_are_made_anew_when_the_settings_change(house: House) -> None:
 def test_the_usual_settings_are_argon2id_and_not_weak() -> None:
     kept = Passwords().hash(GOOD, "olga")
     assert kept.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+
+
+def test_whoever_is_made_to_wait_stands_in_the_log_once_a_minute(house: House) -> None:
+    house.owner()
+    for _ in range(9):
+        wrong(house, "olga", "192.0.2.7")
+        wrong(house, "what if this is a password")
+    held = [one for one in house.accounts.events() if one.kind == "sign_in_held"]
+    assert [(one.actor, one.body) for one in held] == [("olga", {"address": "192.0.2.7"})]
+    for number in range(40):
+        wrong(house, f"guess-{number}", "192.0.2.8")
+    held = [one for one in house.accounts.events() if one.kind == "sign_in_held"]
+    assert [one.actor for one in held] == ["olga", "somebody"]
+    assert "guess" not in str([one.body for one in held])

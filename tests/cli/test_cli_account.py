@@ -86,3 +86,16 @@ def test_tokens_are_listed_and_ended(db: Path) -> None:
 @pytest.mark.parametrize("command", ["reset-link", "close", "sign-out", "tokens"])
 def test_an_unknown_name_is_told(db: Path, command: str) -> None:
     assert "did you mean 'ann'?" in str(run(db, command, "anna").exception)
+
+
+def test_what_happened_is_shown_to_whoever_runs_the_program(db: Path) -> None:
+    found = ok(db, "log")
+    assert [one["kind"] for one in found][:2] == ["account_made", "link_made"]
+    assert found[-1]["said"] == "ann made the token “nightly export”, which only reads"
+    assert [one["kind"] for one in ok(db, "log", "--who", "ann", "--limit", "2")] == [
+        "link_used",
+        "token_made",
+    ]
+    text = run(db, "log", "--kind", "link_used", "--format", "text").stdout
+    assert "ann came in by a link and began their account" in text and "token" not in text
+    assert "nothing of that kind" in run(db, "log", "--kind", "x", "--format", "text").stdout

@@ -100,6 +100,7 @@ def test_ratings_stand_among_the_lines_of_the_journal_in_order_of_time(store: St
     [
         (Sought(kind=RATED), lambda one: one.kind == RATED),
         (Sought(kind="flag"), lambda one: one.kind == "flag"),
+        (Sought(ratings=False), lambda one: one.number),
         (Sought(kind="nothing"), lambda one: False),
         (Sought(kind="\0"), lambda one: False),
         (Sought(actor="bea"), lambda one: one.actor == "bea"),

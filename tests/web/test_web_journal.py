@@ -44,6 +44,11 @@ def test_lines_are_chosen_by_kind_person_and_item(workspace: Workspace, client: 
     said = rf"<b>bob</b> handed in a rating of r-\d+ in round 2, under version {version} of the"
     assert len(re.findall(said, ratings)) == 10 and SECRET not in ratings
     assert "15 lines" in ratings and "opened round" not in ratings
+    acts = lena.get("/s/1/journal", params={"kind": "-"}).text
+    assert "opened round" in acts and "handed in a rating" not in acts
+    assert "rated" not in {
+        one["kind"] for one in lena.get(API, params={"ratings": "false"}).json()["entries"]
+    }
     assert "No such line" in lena.get("/s/1/journal", params={"item": "none"}).text
 
 

@@ -104,7 +104,14 @@ class Links:
         link = self.look(secret)
         kept = self._means.passwords.hash(password, link.account)
         cookie, login = self._means.new_login(link.account, about)
-        event = self._means.event("link_used", link.account, study=link.study)
+        before = self._means.accounts.account(link.account)
+        event = self._means.event(
+            "link_used",
+            link.account,
+            study=link.study,
+            began=before is None or before.password is None,
+            opened=before is not None and before.closed_at is not None,
+        )
         used = self._means.accounts.use_link(link.hash, password=kept, login=login, event=event)
         if used is None:  # somebody was quicker: say what they did
             self.look(secret)

@@ -63,9 +63,17 @@ class Owners:
         """An open account; raises ``AccountError`` where there is none."""
         return self._need(name)
 
-    def last_events(self, limit: int) -> list[Event]:
-        """What happened last in the workspace, the newest first."""
-        return self._means.accounts.last_events(limit)
+    def last_events(self, limit: int, **sought: Any) -> list[Event]:
+        """What happened last in the workspace, the newest first; ``sought`` as ``Accounts`` has it.
+
+        All that is done to accounts, links, logins and tokens stands there, and who took data out.
+        What somebody likes (a theme) and when they were last seen are no lines.
+        """
+        return self._means.accounts.last_events(limit, **sought)
+
+    def count_events(self, **sought: Any) -> int:
+        """How many lines of the log there are."""
+        return self._means.accounts.count_events(**sought)
 
     def set_owner(self, name: str, owner: bool, *, by: str) -> None:
         """Somebody begins or ceases to look after the workspace; one always does."""

@@ -26,6 +26,8 @@ SELDOM = timedelta(hours=1)
 """How often at most it is written down that a login is used."""
 MOST_KNOWN = 10_000
 WRONG = "the name or the password is not right"
+SOMEBODY = "somebody"
+"""Who acts in the log where an address is told to wait: which names it tried is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Door:
         self._of_account = Limit(means.clock, FREE_OF_ACCOUNT)
         self._of_address = Limit(means.clock, FREE_OF_ADDRESS)
         self._failures = Seldom(means.clock)
+        self._held = Seldom(means.clock)
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._changes = 0
         self._turn = threading.Lock()
@@ -98,12 +101,18 @@ class Door:
         """The open account whose password this is."""
         name = name[: MAX_NAME + 1]  # attempts are remembered by name, and none is longer
         if address:
-            self._of_address.attempt(address)
+            try:
+                self._of_address.attempt(address)
+            except AccountError:
+                self._tell_held(SOMEBODY, address)
+                raise
         try:
             self._of_account.attempt(name)
         except AccountError:
             if address:
                 self._of_address.take_back(address)
+            if self.means.accounts.account(name) is not None:
+                self._tell_held(name, address)
             raise
         account = self.means.accounts.account(name)
         kept = None if account is None or account.closed_at is not None else account.password
@@ -121,6 +130,12 @@ class Door:
         if renewed is not None:
             self.means.accounts.rehash_password(name, kept, renewed)
         return account
+
+    def _tell_held(self, name: str, address: str) -> None:
+        """Write down that somebody was too often wrong and has to wait, once a minute at most."""
+        if self._held.lets(address if name == SOMEBODY else name):
+            event = self.means.event("sign_in_held", name, address=address)
+            self.means.accounts.log(event)
 
     # -- being in
 

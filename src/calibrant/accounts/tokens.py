@@ -125,7 +125,8 @@ class Tokens:
 
     def end(self, account: str, hash: str, *, by: str) -> bool:
         """End a token of an account; False where there is nothing to end."""
-        event = self._means.event("token_ended", by, account=account)
+        label = next((one.label for one in self.tokens(account) if one.hash == hash), "")
+        event = self._means.event("token_ended", by, account=account, label=label)
         ended = self._means.accounts.end_token(account, hash, event)
         self.forget()
         return ended

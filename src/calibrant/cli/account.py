@@ -29,6 +29,7 @@ def account() -> None:
     Examples:
       calibrant account list
       calibrant account reset-link ann
+      calibrant account log --limit 20
     """
 
 
@@ -83,6 +84,54 @@ def list_(place: str, style: str) -> None:
             if one["closed_at"]
             else ("" if one["has_password"] else "no password yet"),
         ],
+    )
+
+
+@account.command()
+@click.option("--kind", metavar="KIND", help="Only lines of this kind: signed_in, token_made ….")
+@click.option("--who", metavar="NAME", help="Only lines by or about this account.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Only the last so many.",
+)
+@db_option
+@output_option
+def log(kind: str | None, who: str | None, limit: int, place: str, style: str) -> None:
+    """Show what happened to accounts, links, logins and tokens: who, what, when.
+
+    What was done in a study stands in its own audit log: calibrant study journal.
+
+    \b
+    Examples:
+      calibrant account log --limit 20
+      calibrant account log --who ann --kind sign_in_failed
+    """
+    with _opened(place) as opened:
+        from calibrant.web.event_words import sentence_of
+
+        studies = {number: one.name for number, one in opened.plain.read(lambda tx: tx.studies())}
+        found = opened.owners.last_events(limit, kind=kind, name=who)
+    rows = [
+        {
+            "number": one.number,
+            "at": one.at,
+            "actor": one.actor,
+            "kind": one.kind,
+            "body": dict(one.body),
+            "said": f"{one.actor} {sentence_of(one, studies)}",
+        }
+        for one in reversed(found)
+    ]
+    listed(
+        style,
+        ("", "when", "what"),
+        rows,
+        nothing="nothing of that kind has happened",
+        show=lambda one: [one["number"], one["at"][:16].replace("T", " "), one["said"]],
     )
 
 

@@ -32,6 +32,7 @@ PART = 1000
 
 @study_command
 @click.option("--kind", metavar="KIND", help="Only lines of this kind: rated, flag, round ….")
+@click.option("--no-ratings", is_flag=True, help="All but ratings that were handed in.")
 @click.option("--who", metavar="NAME", help="Only what this member did.")
 @click.option("--item", metavar="ID", help="Only what was done with this item.")
 @click.option(
@@ -41,6 +42,7 @@ PART = 1000
 def journal(
     study: Study,
     kind: str | None,
+    no_ratings: bool,
     who: str | None,
     item: str | None,
     after: int,
@@ -69,7 +71,9 @@ def journal(
             "body": dict(one.body),
             "words": one.words and dict(one.words),
         }
-        for one in _lines(study, after, limit, kind=kind, actor=who, item=item)
+        for one in _lines(
+            study, after, limit, kind=kind, ratings=not no_ratings, actor=who, item=item
+        )
     ]
     listed(
         style,

@@ -25,6 +25,8 @@ class Sought:
     """Which lines are asked for, and which of them may be told."""
 
     kind: str | None = None
+    ratings: bool = True
+    """Whether ratings are told, which are most lines of a large study."""
     actor: str | None = None
     item: str | None = None
     me: str = ""

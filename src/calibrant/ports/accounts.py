@@ -101,5 +101,15 @@ class Accounts(Protocol):
     def events(self, after: int = 0, limit: int = 1000) -> list[Event]:
         """Events after a number, in the order of happening."""
 
-    def last_events(self, limit: int = 100) -> list[Event]:
-        """The newest events, the last one first."""
+    def last_events(
+        self,
+        limit: int = 100,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        before: int | None = None,
+    ) -> list[Event]:
+        """The newest events, the last one first: of a kind, by or about somebody, before one."""
+
+    def count_events(self, *, kind: str | None = None, name: str | None = None) -> int:
+        """How many events there are."""

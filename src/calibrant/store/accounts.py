@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, or_, select, update
 
 from calibrant.core.account import Account, Event, Link, Login, Token
 from calibrant.core.errors import StoreError
@@ -234,10 +234,25 @@ class SqlAccounts:
         wanted = select(table).where(table.c.number > after).order_by(table.c.number)
         return self._all(wanted.limit(limit), _event)
 
-    def last_events(self, limit: int = 100) -> list[Event]:
-        """The newest events, the last one first."""
+    def last_events(
+        self,
+        limit: int = 100,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        before: int | None = None,
+    ) -> list[Event]:
+        """The newest events, the last one first: of a kind, by or about somebody, before one."""
         table = schema.event
-        return self._all(select(table).order_by(table.c.number.desc()).limit(limit), _event)
+        wanted = select(table).where(*_sought(kind, name))
+        if before is not None:
+            wanted = wanted.where(table.c.number < before)
+        return self._all(wanted.order_by(table.c.number.desc()).limit(limit), _event)
+
+    def count_events(self, *, kind: str | None = None, name: str | None = None) -> int:
+        """How many events there are."""
+        wanted = select(func.count()).select_from(schema.event).where(*_sought(kind, name))
+        return self._first(wanted, lambda row: int(row[0])) or 0
 
     # -- within a transaction
 
@@ -299,6 +314,18 @@ class SqlAccounts:
         )
         width = len(table.columns)
         return self._first(wanted, lambda row: (record(row[:width]), _account(row[width:])))
+
+
+def _sought(kind: str | None, name: str | None) -> Iterable[ColumnElement[bool]]:
+    """Events of a kind, and by somebody or about their account."""
+    table = schema.event
+    if kind is not None:
+        yield table.c.kind == findable(kind)
+    if name is not None:
+        about = document({"account": findable(name)})[1:-1]
+        # as JSON has it; replacing is told apart by case on both databases, which LIKE is not
+        is_about = func.replace(table.c.body, about, "") != table.c.body
+        yield or_(table.c.actor == findable(name), is_about)
 
 
 def _change(

@@ -68,8 +68,8 @@ class Log:
         return sum(int(self._run(one)[0][0]) for one in counts)
 
     def _tables(self) -> list[str]:
-        kind = self.sought.kind
-        return [name for name in _BY if kind is None or (kind == RATED) == (name == "rating")]
+        kind, tables = self.sought.kind, list(_BY) if self.sought.ratings else ["journal"]
+        return [name for name in tables if kind is None or (kind == RATED) == (name == "rating")]
 
     def _run(self, wanted: Select[Any]) -> Sequence[rows.Row]:
         asked = {"hidden": self.dialect.listed(sorted(self.sought.hidden))}

@@ -36,6 +36,7 @@ def audit_log(
     session: Session,
     *,
     kind: str | None = None,
+    ratings: bool = True,
     actor: str | None = None,
     item: str | None = None,
     start: str = "",
@@ -45,14 +46,16 @@ def audit_log(
 ) -> LogPage:
     """A part of the log: lines of the journal and ratings that came in, in the order of time.
 
-    They may be of one kind, person or item. ``start`` is where the part before said to go on, or
-    the number of a line of the journal. A rating (``rated``) has no number, and is told without
-    what was answered. What a lead who rates is not told of yet is left out, as in ``journal``.
+    They may be of one kind, person or item, or without ratings. ``start`` is where the part
+    before said to go on, or the number of a line of the journal. A rating (``rated``) has no
+    number, and is told without what was answered. What a lead who rates is not told of yet is
+    left out, as in ``journal``.
     """
 
     def work(tx: Reading) -> LogPage:
         sight = sight_of(tx, session)
-        sought = replace(_told(tx, session, sight), kind=kind, actor=actor, item=item)
+        told = _told(tx, session, sight)
+        sought = replace(told, kind=kind, ratings=ratings, actor=actor, item=item)
         found = tx.lines(
             session.number,
             sought,

@@ -64,6 +64,7 @@ _WORKSPACE = {
     "POST /account/tokens": _calls("POST ~/account/tokens"),
     "POST /account/tokens/{hash}/end": _calls("DELETE ~/account/tokens/{token}"),
     "GET /workspace": _calls("GET ~/accounts", "GET ~/accounts/{ref}", "GET ~/events"),
+    "GET /workspace/log": _calls("GET ~/events"),
     "POST /workspace/invite": _calls("POST ~/invitations"),
     "POST /workspace/reset": _calls("POST ~/accounts/{ref}/reset-link"),
     "POST /workspace/sign-out": _calls("POST ~/accounts/{ref}/sign-out"),

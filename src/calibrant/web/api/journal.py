@@ -19,6 +19,7 @@ def journal(
     seat: Seat,
     *,
     kind: Annotated[str | None, Query(max_length=100)] = None,
+    ratings: Annotated[bool, Query(description="Whether ratings are told as lines.")] = True,
     actor: Annotated[str | None, Query(max_length=500)] = None,
     item: Annotated[str | None, Query(max_length=500)] = None,
     limit: Limit = 100,
@@ -30,7 +31,9 @@ def journal(
 
     Ratings that came in are lines as well (`rated`), without what was answered.
     """
-    found = seat.study.audit_log(kind=kind, actor=actor, item=item, start=after, limit=limit)
+    found = seat.study.audit_log(
+        kind=kind, ratings=ratings, actor=actor, item=item, start=after, limit=limit
+    )
     return {
         "entries": [
             EntryOut(

@@ -14,6 +14,8 @@ from calibrant.web.render import page
 routes = Routes()
 PAGE = 60
 """Lines on one page."""
+ACTS = "-"
+"""Asks for all kinds but ratings, which are most lines of a large study."""
 
 
 @routes.get("/s/{study}/journal", access=member("lead"))
@@ -28,7 +30,8 @@ def journal(
 ) -> Response:
     """Lines of the log, of one kind, person or item where that is asked for."""
     found = seat.study.audit_log(
-        kind=kind or None,
+        kind=None if kind in ("", ACTS) else kind,
+        ratings=kind != ACTS,
         actor=actor or None,
         item=item or None,
         start=before,
@@ -45,7 +48,7 @@ def journal(
             (one, label_of(one.kind), sentence_of(one), said_of(one), raw_of(one))
             for one in found.lines
         ],
-        kinds=list(LABELS.items()),
+        kinds=[(ACTS, "all but ratings"), *LABELS.items()],
         actors=sorted(one.name for one in seat.study.members()),
         kind=kind,
         actor=actor,

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from calibrant.core.errors import AccountError
 from calibrant.web.access import OWNER, Routes, workspace_of
+from calibrant.web.event_words import told
 from calibrant.web.form_fields import sentence, text_of
 from calibrant.web.people import invitation_address, reset_address
 from calibrant.web.render import page, redirect
@@ -17,6 +18,8 @@ from calibrant.web.workspace import Visitor
 
 routes = Routes()
 HERE = "/workspace"
+LAST = 8
+"""Lines of the log that are shown; all of it has a page of its own."""
 
 
 @routes.get(HERE, access=OWNER)
@@ -93,7 +96,7 @@ def _page(
         "workspace.html",
         status=status,
         accounts=workspace.owners.accounts(),
-        events=workspace.owners.last_events(100),
+        events=told(request, workspace.owners.last_events(LAST)),
         place=workspace.opened.shown,
         wrong=wrong,
         link=link,
