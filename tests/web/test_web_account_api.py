@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from httpx2 import Response
 from tests.study.study_kit import PLANS, new_study
 from tests.web.conftest import Signed
 from tests.web.lead_kit import study_of
+from tests.web.test_web_access import ways
 
 from calibrant.core.errors import AccountError
+from calibrant.web.access import Holder, Owner
 from calibrant.web.refs import item_ref
 from calibrant.web.workspace import Workspace
 
@@ -80,6 +83,20 @@ def test_a_token_for_studies_looks_after_no_account(
             assert "cal_" not in got.text and "/invite/" not in got.text
     assert house.owners.accounts() == before
     assert house.door.sessions("olga") == sessions
+
+
+def test_no_route_about_accounts_opens_to_a_token_for_studies(
+    house: Workspace, app: FastAPI, client: Client
+) -> None:
+    """Whichever route there is, or comes: pages and calls."""
+    token = house.tokens.make("olga", "work", may_write=True, days=None)
+    program, headers = client(), {"authorization": f"Bearer {token}"}
+    found = [one for one in ways(app) if isinstance(one.access, Owner | Holder)]
+    assert len(found) > 15
+    for way in found:
+        address = way.filled(1, item_ref("ann"), "task")
+        got = program.request(way.method, address, headers=headers, follow_redirects=False)
+        assert got.status_code == 403, way
 
 
 def test_a_token_for_accounts_does_what_owners_do(

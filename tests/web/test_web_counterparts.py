@@ -58,6 +58,13 @@ def test_calls_are_for_whom_the_pages_are(app: FastAPI) -> None:
             assert let_in(calls[way]) == them, way
 
 
+def test_the_document_tells_of_every_subject_and_how_to_come_in(app: FastAPI) -> None:
+    made = app.openapi()
+    used = {tag for ways in made["paths"].values() for way in ways.values() for tag in way["tags"]}
+    assert {one["name"] for one in made["tags"]} == used
+    assert made["security"] == [{name: []} for name in made["components"]["securitySchemes"]]
+
+
 def test_the_page_about_the_api_says_what_is_left_to_people(client: Callable[..., Signed]) -> None:
     text = client("ann").get("/api").text
     assert "POST /account/password" in text and "typed by its person" in text

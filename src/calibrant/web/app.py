@@ -20,6 +20,7 @@ from calibrant import __version__
 from calibrant.core.errors import CalibrantError, RecordError, Refused, Stale, StoreError
 from calibrant.web import api, pages
 from calibrant.web.access import SignInNeeded, sign_in_address, visitor_of
+from calibrant.web.api_document import document
 from calibrant.web.render import page, static_mark
 from calibrant.web.security import Gatekeeper, carried
 from calibrant.web.workspace import Workspace
@@ -40,6 +41,7 @@ def make_app(workspace: Workspace) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
+    app.openapi = lambda: document(app)  # type: ignore[method-assign]
     app.state.workspace = workspace
     for name in sorted(_modules(), key=lambda name: name != BUSIEST):
         app.router.routes.extend(import_module(name).routes.router.routes)

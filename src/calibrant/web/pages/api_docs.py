@@ -9,6 +9,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from calibrant.web.access import SIGNED_IN, Routes
+from calibrant.web.api_document import SUBJECTS
 from calibrant.web.counterparts import in_person
 from calibrant.web.render import page
 from calibrant.web.workspace import Visitor
@@ -50,6 +51,7 @@ def api_docs(request: Request, visitor: Visitor) -> Response:
         subjects=sorted(subjects.items()),
         shapes={name: _fields(shape) for name, shape in sorted(shapes.items())},
         in_person=in_person(),
+        about=SUBJECTS,
         address=f"{request.url.scheme}://{request.url.netloc}",
     )
 
