@@ -61,13 +61,14 @@ def test_sheets_and_rows_of_a_workbook(tmp_path: Path) -> None:
     table = [["Plans"], [], [None, "id", "goal", "action"], [None, 1, "Bake", "Ask"]]
     path = written(tmp_path / "t.xlsx", Notes=[["read me"], ["twice"]], Plans=table, Empty=[])
     first = glance_at(path)
-    assert first is not None and (first.sheet, first.sheets) == ("Notes", ("Notes", "Plans"))
+    assert first is not None and (first.sheet, first.sheets) == ("Plans", ("Notes", "Plans"))
     found = glance_at(path, "Plans")
     assert found is not None and found.place == Place("Plans", 3)
     assert found.rows[0] == (1, ("Plans", "", "", ""))
     read = open_xlsx(path, found.place)
     assert read.names == ("id", "goal", "action")  # empty columns at the sides are no columns
     assert [row.cells for row in read.rows] == [[1, "Bake", "Ask"]]
+    assert open_xlsx(path).names == ("read me",), "where nobody looks at it, the first sheet"
     with pytest.raises(NoHeader, match="row 40"):
         open_xlsx(path, Place("Plans", 40))
     with pytest.raises(SourceError, match="no sheet 'Empty'"):

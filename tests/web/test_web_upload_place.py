@@ -69,8 +69,10 @@ def test_a_title_above_the_header_is_passed_over_and_told(lena: Signed, study: S
 
 def test_the_lead_chooses_sheet_and_row(lena: Signed, study: Study) -> None:
     shown = up(lena, study, "answers.xlsx", book())
-    assert "No column is the question" in alert(shown), "the notes come first"
     path = path_of(shown)
+    assert "sheet “Answers & <more>”, names of columns in row 3" in words(shown)
+    shown = settled(lena, send(lena, f"{path}/place", sheet="Sheet"))
+    assert "No column is the question" in alert(shown), "notes about the table"
     # of another sheet the row is guessed, whatever row was chosen of the one before
     shown = settled(lena, send(lena, f"{path}/place", sheet="Answers & <more>", header="2"))
     assert "names of columns in row 3" in words(shown)

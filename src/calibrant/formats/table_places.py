@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from calibrant.formats.records import file_kind
-from calibrant.formats.tables import Place, delimiter_of, read_workbook
+from calibrant.formats.tables import Book, Place, delimiter_of, read_workbook
 from calibrant.formats.text import detect_encoding, read_lines
 
 LOOKED_AT = 25
 """Rows among which the header is looked for."""
 MOST_CELLS, MOST_CELL = 12, 40
-MOST_SHEETS = 200
+MOST_SHEETS, MOST_TRIED = 200, 10
 Numbered: TypeAlias = list[tuple[int, Sequence[Any]]]
 
 
@@ -50,10 +50,26 @@ def glance_at(path: Path, sheet: str | None = None) -> Glance | None:
             return _glance(_csv_rows(path))
         case "xlsx":
             book = read_workbook(path, sheet, LOOKED_AT)
+            if sheet is None and not _is_wide(book):
+                book = _wide_one(path, book)
             rows: Numbered = list(enumerate(book.rows, book.first_row))
             return _glance(rows, book.sheet, book.sheets[:MOST_SHEETS])
         case _:
             return None
+
+
+def _is_wide(book: Book) -> bool:
+    """Whether there are rows of several cells: a table, and not notes about one."""
+    return sum(_filled(row) > 1 for row in book.rows) > 1
+
+
+def _wide_one(path: Path, first: Book) -> Book:
+    """The first sheet that looks like a table; where none does, the first of all."""
+    for name in first.sheets[:MOST_TRIED]:
+        book = read_workbook(path, name, LOOKED_AT)
+        if _is_wide(book):
+            return book
+    return first
 
 
 def _csv_rows(path: Path) -> Numbered:
