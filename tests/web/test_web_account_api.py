@@ -120,6 +120,10 @@ def test_a_token_for_accounts_does_what_owners_do(
     assert closed["closed_at"] and house.owners.account("olga").owner
     assert ask("POST", "/accounts/{ann}/close").status_code == 422
     assert ask("POST", f"/accounts/{item_ref('nobody')}/close").status_code == 404
+    made_token = ask("GET", "/events?kind=token_made&name=olga").json()["events"]
+    assert [one["said"] for one in made_token] == [
+        "olga made the token “admin”, which looks after accounts"
+    ]
     told = ask("GET", "/events?limit=1000").json()["events"]
     assert {one["kind"] for one in told} >= {
         "link_made", "owner_set", "logins_ended", "account_closed",

@@ -98,8 +98,10 @@ class Accounts(Protocol):
     def log(self, event: Event) -> None:
         """Append an event; the place numbers it."""
 
-    def events(self, after: int = 0, limit: int = 1000) -> list[Event]:
-        """Events after a number, in the order of happening."""
+    def events(
+        self, after: int = 0, limit: int = 1000, *, kind: str | None = None, name: str | None = None
+    ) -> list[Event]:
+        """Events after a number, in the order of happening: of a kind, by or about somebody."""
 
     def last_events(
         self,

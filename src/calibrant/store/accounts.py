@@ -228,11 +228,13 @@ class SqlAccounts:
         """Append an event, numbered on from the last one."""
         self._store.act(lambda c: self._append(c, event))
 
-    def events(self, after: int = 0, limit: int = 1000) -> list[Event]:
-        """Events after a number, in the order of happening."""
+    def events(
+        self, after: int = 0, limit: int = 1000, *, kind: str | None = None, name: str | None = None
+    ) -> list[Event]:
+        """Events after a number, in the order of happening: of a kind, by or about somebody."""
         table = schema.event
-        wanted = select(table).where(table.c.number > after).order_by(table.c.number)
-        return self._all(wanted.limit(limit), _event)
+        wanted = select(table).where(table.c.number > after, *_sought(kind, name))
+        return self._all(wanted.order_by(table.c.number).limit(limit), _event)
 
     def last_events(
         self,

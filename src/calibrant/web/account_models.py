@@ -157,6 +157,7 @@ class EventOut(BaseModel):
     actor: str
     kind: str
     body: dict[str, Any] = Field(description="Whom or what it was about.")
+    said: str = Field(description="The same as a sentence.")
 
 
 class EventsOut(BaseModel):

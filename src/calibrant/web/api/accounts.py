@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Request
+from fastapi import Path, Query, Request
 from starlette.exceptions import HTTPException
 
 from calibrant.accounts.links import LINK_DAYS
@@ -23,6 +23,7 @@ from calibrant.web.account_models import (
     InviteIn,
     OwnerIn,
 )
+from calibrant.web.event_words import told
 from calibrant.web.lead_models import TROUBLE, InvitationOut
 from calibrant.web.people import invitation_address, reset_address
 from calibrant.web.refs import read_item
@@ -59,10 +60,29 @@ def _known(request: Request, ref: str) -> Account:
 
 
 @routes.get("/events", access=OWNER, response_model=EventsOut, responses=TROUBLE)
-def events(request: Request, visitor: Visitor, limit: Limit = 100, after: After = 0) -> Any:
+def events(
+    request: Request,
+    visitor: Visitor,
+    *,
+    kind: Annotated[str | None, Query(max_length=100)] = None,
+    name: Annotated[str | None, Query(max_length=500, description="By or about them.")] = None,
+    limit: Limit = 100,
+    after: After = 0,
+) -> Any:
     """What happened to accounts, in order; ``after`` is the number of the last one read."""
-    found = workspace_of(request).door.means.accounts.events(after, limit + 1)
-    shown = [EventOut.model_validate(one, from_attributes=True) for one in found[:limit]]
+    kept = workspace_of(request).door.means.accounts
+    found = kept.events(after, limit + 1, kind=kind, name=name)
+    shown = [
+        EventOut(
+            number=one.number,
+            at=one.at,
+            actor=one.actor,
+            kind=one.kind,
+            body=dict(one.body),
+            said=f"{one.actor} {sentence}",
+        )
+        for one, _, sentence in told(request, found[:limit])
+    ]
     return EventsOut(events=shown, next=shown[-1].number if len(found) > limit else None)
 
 
