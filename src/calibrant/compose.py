@@ -157,10 +157,16 @@ def back_up(place: str, path: Path) -> None:
 
 
 def restore(place: str, path: Path) -> None:
-    """What a backup holds, in an empty database at ``place``."""
+    """What a backup holds, in an empty database at ``place``; its log says that it came so."""
+    from calibrant.store.open import open_store
     from calibrant.store.restore import restore as fill
 
     fill(place, path)
+    store = open_store(place)
+    try:
+        _note(store, "restored", file=path.name)
+    finally:
+        store.close()
 
 
 def examine(place: str) -> list[str]:
@@ -373,7 +379,8 @@ def import_study(
         store = open_store(place, create=True)
         try:
             kept = restore(store, found.contents, name=name, unchanged=found.unchanged)
-            _note_import(store, kept)
+            # its journal comes as it was: that it came stands in the workspace's own log
+            _note(store, "study_imported", study=kept)
             entered = enter(store, kept, actor=None, clock=now)
         except BaseException:
             store.close()
@@ -381,11 +388,11 @@ def import_study(
     return Study(entered.store, entered.number, entered.record, entered.actor, entered.clock)
 
 
-def _note_import(store: SqlStore, study: str) -> None:
-    """The journal of a study comes as it was; that it came stands in the workspace's own log."""
+def _note(store: SqlStore, kind: str, **body: str) -> None:
+    """A line of the workspace's log, by whoever runs the program."""
     from calibrant.core.account import Event
     from calibrant.core.study import time_text
     from calibrant.store.accounts import SqlAccounts
 
-    at, body = time_text(now()), {"study": study}
-    SqlAccounts(store).log(Event(kind="study_imported", actor="command line", at=at, body=body))
+    at = time_text(now())
+    SqlAccounts(store).log(Event(kind=kind, actor="command line", at=at, body=body))

@@ -12,6 +12,8 @@ import pytest
 from tests.cli.study_cli import PLANS, Desk, begun, form, opened, plan_record, rated
 
 from calibrant.cli.main import cli
+from calibrant.store.accounts import SqlAccounts
+from calibrant.store.open import open_store
 
 TEN = range(1, 11)
 
@@ -158,7 +160,31 @@ def test_a_backup_comes_back_whole(tmp_path: Path) -> None:
     assert "Say --yes" in desk.fails("restore", copy, "--db", other)
     desk.ok("restore", copy, "--db", other, "--yes")
     assert "is not empty" in desk.fails("restore", copy, "--db", other, "--yes")
+    store = open_store(str(other))
+    assert [one.kind for one in SqlAccounts(store).events()] == ["restored"]
+    store.close()
     assert desk.ok("journal", "advice", "--db", other) == desk.ok("journal", "advice")
+
+
+def test_the_journal_tells_of_ratings_and_can_be_read_in_part(tmp_path: Path) -> None:
+    desk = opened(tmp_path)
+    rated(desk, "ann", *(form(number, 2) for number in TEN[:4]))
+    lines = desk.ok("journal", "advice")
+    ratings = [one for one in lines if one["kind"] == "rated"]
+    assert [one["actor"] for one in ratings] == ["ann"] * 4
+    assert {one["number"] for one in ratings} == {None} and ratings[0]["words"] is None
+    assert sorted(ratings[0]["body"]) == ["occasion", "rubric", "version"]
+    assert desk.ok("journal", "advice", "--no-ratings") == [one for one in lines if one["number"]]
+    mine = [one for one in lines if one["actor"] == "ann"]
+    assert desk.ok("journal", "advice", "--who", "ann") == mine
+    assert desk.ok("journal", "advice", "--limit", "3") == lines[-3:]
+    third = next(at for at, one in enumerate(lines) if one["number"] == 3)
+    assert desk.ok("journal", "advice", "--after", "3") == lines[third + 1 :]
+    assert desk.ok("journal", "advice", "--after", "3", "--limit", "2") == lines[-2:]
+    item = ratings[0]["item"]
+    assert desk.ok("journal", "advice", "--kind", "rated", "--item", item) == ratings[:1]
+    assert "no line '999'" in desk.fails("journal", "advice", "--after", "999")
+    assert "rated" in desk.ok("journal", "advice", "--format", "text")
 
 
 def test_status_is_one_screen_of_80_columns_for_everybody(tmp_path: Path) -> None:

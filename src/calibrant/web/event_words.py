@@ -29,6 +29,7 @@ LABELS = {
     "exported": "export",
     "judges_run": "judge run",
     "study_imported": "study taken in",
+    "restored": "backup",
 }
 """Kinds of events as people read them."""
 
@@ -152,4 +153,5 @@ _SENTENCES: dict[str, Callable[[Event, Mapping[int, str]], str]] = {
     "exported": _exported,
     "judges_run": _judges_run,
     "study_imported": lambda one, _: f"took in the study {one.body.get('study')} from a bundle",
+    "restored": lambda one, _: f"brought this database back from a backup, {one.body.get('file')}",
 }

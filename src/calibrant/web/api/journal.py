@@ -29,7 +29,9 @@ def journal(
 ) -> Any:
     """Everything that happened, in the order of time: who, what, when.
 
-    Ratings that came in are lines as well (`rated`), without what was answered.
+    Ratings that came in are lines as well (`rated`), without what was answered. A line has the
+    time at which its act began and is there when it was committed, a moment later: whoever
+    follows the log reads the last minutes once more.
     """
     found = seat.study.audit_log(
         kind=kind, ratings=ratings, actor=actor, item=item, start=after, limit=limit
