@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import socket
@@ -393,6 +394,8 @@ WHOLE = "http://host:1234/v1/chat/completions"
         (WHOLE, WHOLE),
         ("https://host/v1beta/openai/", "https://host/v1beta/openai/chat/completions"),
         ("http://[::1]:80/v1", "http://[::1]:80/v1/chat/completions"),
+        ("https://B\u00fccher.example", "https://b\u00fccher.example/v1/chat/completions"),
+        ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example/v1/chat/completions"),
     ],
 )
 def test_addresses_may_be_given_in_several_ways(base_url: str, whole: str) -> None:
@@ -405,7 +408,13 @@ def test_addresses_may_be_given_in_several_ways(base_url: str, whole: str) -> No
         *("", "host:80", "//host", "ftp://host", "file:///etc/passwd", "javascript:alert(1)"),
         *("http://", "http://me:word@host", "http://key@host", "http://host/?a=b", "http://a b"),
         *("http://host/#a", "http://host:port", "http://host:99999", "http://host/a\\b"),
-        "http://host/\r\nX: y",
+        *(
+            "http://host/\r\nX: y",
+            "http://a..b/v1",
+            "http://" + "a" * 64,
+            "http://stra\u00dfe.example",
+        ),
+        *("http://\uff11\uff12\uff17.0.0.1", "http://\udc80host"),
     ],
 )
 def test_other_addresses_are_refused_without_being_told_on(base_url: str) -> None:
@@ -428,6 +437,17 @@ def test_proxies_of_the_environment_do_not_count(monkeypatch: pytest.MonkeyPatch
         assert asyncio.run(asked(stub.base_url)).text
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_chat_goes_on_in_another_loop() -> None:
+    """As where ``asyncio.run`` is called for each question: the first loop's sockets are dead."""
+    with answering(http(200, said('{"a": 1}'))) as (url, heard):
+        chat = OpenAIChat(url)
+        assert all(asyncio.run(chat.ask(ASK)).text for _ in range(2))
+        asyncio.run(chat.close())
+        gc.collect()
+    assert len(heard) == 2
+
+
 # -- the key
 
 
@@ -446,7 +466,7 @@ def everything(error: BaseException) -> Iterator[str]:
         waiting += [one.__cause__, one.__context__]
 
 
-@pytest.mark.parametrize("fault", [*WHY, "nobody", "400", "401", "500"])
+@pytest.mark.parametrize("fault", [*WHY, "nobody", "200", "400", "401", "500"])
 def test_the_key_is_never_told(
     fault: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

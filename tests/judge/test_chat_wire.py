@@ -97,11 +97,27 @@ def test_a_request_is_whole_and_connections_are_used_again() -> None:
     )
     assert [(one.status, one.body) for one in found] == [(200, b"{}")] * 3
     assert found[0].headers["x-one"] == '"a"'
+    assert "x-two" not in found[1].headers  # what comes behind the body is no header
     assert connections == 1
     assert [one.split(b"\r\n\r\n", 1)[1] for one in heard] == [b"one", b"", b"x" * 300_000]
     head = heard[0].split(b"\r\n\r\n")[0].split(b"\r\n")
     assert head[0] == b"POST /v1/x HTTP/1.1"
     assert sorted(one.split(b":")[0] for one in head[1:]) == [b"Content-Length", b"Host", b"X-Key"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_other_loops_than_asyncios_own_will_do(host: str) -> None:
+    uvloop = pytest.importorskip("uvloop")
+
+    async def run() -> bytes:
+        async with listening(saying([WHOLE])) as (here, _):
+            wire = Wire(f"http://{host}:{here._port}/", {}, timeout=20)
+            found = await wire.post(b"")
+            wire.close()
+            return found.body
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(run()) == b"{}"
 
 
 @settings(max_examples=40)
@@ -202,6 +218,43 @@ def test_what_comes_packed_is_unpacked_within_bounds(
     assert (found.body if isinstance(found, Answer) else found) == expected
 
 
+def test_a_refusal_counts_even_where_its_words_cannot_be_read() -> None:
+    packed = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Encoding: br\r\nContent-Length: "
+    (found, empty), _ = asyncio.run(
+        posted(saying([packed + b"2\r\n\r\n??"], [packed + b"0\r\n\r\n"]), (b"1", b"2"))
+    )
+    assert (found.status, found.headers["retry-after"], found.body) == (429, "7", b"")
+    assert (empty.status, empty.body) == (429, b"")
+
+
+def test_an_end_that_does_not_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_HEARD", 1000)
+    endless = CHUNKED[:-2] + b"X: y\r\n" * 200
+    assert asyncio.run(posted(saying([endless])))[0] == ["no_reply"]
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 413 Large\r\n\r\n{}", WHOLE])
+def test_an_answer_may_come_before_the_request_is_whole(answer: bytes) -> None:
+    """It counts at once, and what is left of the request does not stand before the next."""
+
+    async def run() -> None:
+        enough = asyncio.Event()
+
+        async def early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
+            if answer != WHOLE:
+                writer.write_eof()
+            await enough.wait()
+
+        async with listening(early) as (wire, _):
+            assert (await wire.post(bytes(LARGEST))).body == b"{}"
+            assert not wire._idle
+            enough.set()
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
 def test_time_is_for_the_whole_answer() -> None:
     async def drips(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await told(reader)
@@ -214,11 +267,14 @@ def test_time_is_for_the_whole_answer() -> None:
     assert asyncio.run(posted(drips, timeout=0.2))[0] == ["timeout"]
 
 
-def test_who_waits_when_it_is_closed_is_told() -> None:
+@pytest.mark.parametrize("begun", [b"", b"HTTP/1.1 200 OK\r\n\r\n{}"])
+def test_who_waits_when_it_is_closed_is_told(begun: bytes) -> None:
+    """Also in the middle of an answer that ends with its connection: we ended that, not it."""
     asked = asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await told(reader)
+        writer.write(begun)
         asked.set()
         await reader.read()
 
@@ -226,9 +282,42 @@ def test_who_waits_when_it_is_closed_is_told() -> None:
         async with listening(silent) as (wire, _):
             waiting = asyncio.create_task(wire.post(b""))
             await asked.wait()
+            while begun and not any(one._in_body for one in wire._lines):
+                await asyncio.sleep(0)
             wire.close()
             with pytest.raises(Trouble, match="connection"):
                 await waiting
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_nothing_is_sent_once_it_is_closed() -> None:
+    heard: list[bytes] = []
+
+    async def run() -> None:
+        async with listening(saying([WHOLE], heard=heard)) as (wire, _):
+            connecting = asyncio.create_task(wire.post(b""))
+            await asyncio.sleep(0)
+            wire.close()
+            with pytest.raises(Trouble, match="connection"):
+                await connecting
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+    assert not heard
+
+
+def test_who_stops_waiting_does_not_take_the_next_ones_connection() -> None:
+    """The answer is in, and its connection serves somebody else before the first has looked."""
+
+    async def run() -> None:
+        async with listening(saying([WHOLE], [WHOLE])) as (wire, connections):
+            first = asyncio.create_task(wire.post(b"1"))
+            while not wire._idle:
+                await asyncio.sleep(0)
+            assert not first.done()
+            first.cancel()
+            assert (await wire.post(b"2")).body == b"{}"
+            assert first.cancelled() and len(connections) == 1
 
     asyncio.run(asyncio.wait_for(run(), 20))
 

@@ -40,9 +40,19 @@ def endpoint(base_url: str) -> str:
         raise ChatError("the base URL must end with its path: no '?' and no '#'")
     if re.search(r"[\x00-\x20\x7f\\]", base_url.strip()):
         raise ChatError("the base URL holds a space or a sign that no address has")
+    if not _is_name(parts.hostname):
+        raise ChatError("the base URL names no host: write a name of other letters as xn--...")
     path = parts.path.rstrip("/").removesuffix(_PATH) or "/v1"
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{f':{port}' if port else ''}{path}{_PATH}"
+
+
+def _is_name(host: str) -> bool:
+    """Whether a host is one for the network, and the very one: ``ß`` would be another's ``ss``."""
+    try:
+        return host.encode("idna").decode("idna") == host or host.isascii()
+    except UnicodeError:
+        return False
 
 
 class OpenAIChat:
@@ -76,9 +86,13 @@ class OpenAIChat:
             asker.limit = NEWER_LIMIT  # nothing was answered yet, so this is still asking once
             status, headers, answer = await wire.post(asker.body(ask))
         if status == 200:
-            return reply_of(answer)
-        trouble = trouble_of(status, headers, answer, ask, self._key)
-        del answer  # it may tell the key back, and a traceback shows what a frame holds
+            try:
+                return reply_of(answer)
+            except Trouble as met:
+                trouble = met.with_traceback(None)
+        else:
+            trouble = trouble_of(status, headers, answer, ask, self._key)
+        del answer, headers  # they may tell the key back, and a traceback shows what a frame holds
         raise trouble
 
     async def close(self) -> None:

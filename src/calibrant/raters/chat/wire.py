@@ -15,7 +15,7 @@ import zlib
 from collections import deque
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
 import httptools
@@ -24,6 +24,8 @@ from calibrant.ports.chat import Trouble
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of an answer; a longer one is not read on."""
+MOST_HEARD = 2 * LARGEST
+"""Bytes of an answer with all that is around its pieces, and behind them."""
 LARGEST_HEAD = 64 * 1024
 """Bytes before the body of an answer."""
 IDLE = 4.0
@@ -33,6 +35,8 @@ CONNECTING = 20.0
 """Seconds in which a connection must come about."""
 SECOND_ADDRESS = 0.25
 """Seconds after which the next address of a name is tried beside the first."""
+SILENT = 60
+"""Seconds of silence after which the system asks whether the other side is still there."""
 NO_HTTP = "an answer that is no HTTP"
 PACKED = {b"gzip", b"x-gzip", b"deflate"}
 _EITHER = 32 + zlib.MAX_WBITS
@@ -56,11 +60,15 @@ class Wire:
         parts = urlsplit(url)
         self._host = (parts.hostname or "").encode("idna").decode()
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
-        # asyncio's race between addresses drops sockets where it is cancelled: none without need
-        self._beside = None if _is_address(self._host) else SECOND_ADDRESS
         self._tls = _trusted() if parts.scheme == "https" else None
         self._timeout = timeout
         self._head = _head(parts.path, self._called(parts.port), headers)
+        self._closed = False
+        self._begin(None)
+
+    def _begin(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        """Connections live in one loop: those of another are dead, or not ours to touch."""
+        self._loop = loop
         self._idle: deque[_Line] = deque()
         self._lines: set[_Line] = set()
 
@@ -72,23 +80,28 @@ class Wire:
     async def post(self, body: bytes) -> Answer:
         """Post once; raises ``Trouble`` where no answer comes."""
         loop = asyncio.get_running_loop()
-        due = loop.time() + self._timeout
-        line = self._kept(loop.time()) or await self._connect()
+        if loop is not self._loop:
+            self._begin(loop)
+        now = loop.time()
+        due = now + self._timeout
+        line = self._kept(now) or await self._connect(loop)
         told = line.wait(due)
         line.transport.write(b"".join((self._head, b"%d\r\n\r\n" % len(body), body)))
         try:
             found = await told
         except BaseException:  # nobody waits any longer, so what comes would be nobody's
-            line.transport.abort()
+            line.leave(told)
             raise
         if isinstance(found, Trouble):
             raise found
         return found
 
     def close(self) -> None:
-        """Let all connections go; who waits is told."""
-        for line in tuple(self._lines):
-            line.transport.abort()
+        """Let all connections go; who waits is told, and who is about to connect sends nothing."""
+        self._closed = True
+        if self._loop is not None and not self._loop.is_closed():
+            for line in tuple(self._lines):
+                line.transport.abort()
 
     def _kept(self, now: float) -> _Line | None:
         """A connection that is free; those that were idle for too long are let go."""
@@ -101,16 +114,16 @@ class Wire:
                 return line
         return None
 
-    async def _connect(self) -> _Line:
-        loop = asyncio.get_running_loop()
+    async def _connect(self, loop: asyncio.AbstractEventLoop) -> _Line:
+        idle, lines = self._idle, self._lines
         try:
             async with asyncio.timeout(min(CONNECTING, self._timeout)):
                 _, line = await loop.create_connection(
-                    lambda: _Line(self._idle, self._lines),
+                    lambda: _Line(idle, lines),
                     self._host,
                     self._port,
                     ssl=self._tls,
-                    happy_eyeballs_delay=self._beside,
+                    **_racing(loop, self._host),
                 )
         except TimeoutError:
             trouble = Trouble("timeout", "no connection in time")
@@ -122,7 +135,10 @@ class Wire:
         except OSError:
             trouble = Trouble("connection", "the server takes no connection")
         else:
-            return line
+            if not self._closed:
+                return line
+            line.transport.abort()
+            trouble = Trouble("connection", "it was closed before anything was asked")
         raise trouble
 
 
@@ -134,12 +150,17 @@ def _head(path: str, host: str, headers: Mapping[str, str]) -> bytes:
     return ("\r\n".join(lines) + "\r\nContent-Length: ").encode("ascii")
 
 
-def _is_address(host: str) -> bool:
+def _racing(loop: asyncio.AbstractEventLoop, host: str) -> dict[str, Any]:
+    """How the addresses of a name are tried: side by side, where the loop is asyncio's own.
+
+    The race drops sockets where it is cancelled, so there is none where there is one address.
+    """
     try:
         ip_address(host)
     except ValueError:
-        return False
-    return True
+        known = isinstance(loop, asyncio.BaseEventLoop)
+        return {"happy_eyeballs_delay": SECOND_ADDRESS} if known else {}
+    return {}
 
 
 def _trusted() -> ssl.SSLContext:
@@ -174,6 +195,11 @@ class _Line(asyncio.Protocol):
         self._told = self._loop.create_future()
         return self._told
 
+    def leave(self, told: asyncio.Future[Answer | Trouble]) -> None:
+        """Nobody waits for this any more; a connection that serves the next by now goes on."""
+        if self._told is told:
+            self.transport.abort()
+
     # -- the connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -183,6 +209,8 @@ class _Line(asyncio.Protocol):
         connected = transport.get_extra_info("socket")
         if connected is not None:  # models think for minutes, and routers forget silent ones
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            if hasattr(socket, "TCP_KEEPIDLE"):  # the system's own is two hours
+                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, SILENT)
 
     def data_received(self, data: bytes) -> None:
         """A piece of an answer."""
@@ -199,19 +227,26 @@ class _Line(asyncio.Protocol):
             self._goes_on = False
         if self._is_whole:
             self._end(self._answer())
-        elif self._size > LARGEST:
+        elif self._size > LARGEST or self._heard > MOST_HEARD:
             self._end(Trouble("no_reply", f"an answer of more than {LARGEST} bytes"))
         elif not self._in_body and self._heard > LARGEST_HEAD:
             self._end(Trouble("no_reply", NO_HTTP))
 
+    def eof_received(self) -> None:
+        """The server says no more: an answer that does not say how long it is is at its end.
+
+        It may not have heard the request out, and what is left of that is not sent.
+        """
+        if self._told is not None and self._in_body and not self._is_measured():
+            self._end(self._answer())
+        self.transport.abort()
+
     def connection_lost(self, error: Exception | None) -> None:
-        """It is over; an answer that does not say how long it is has come to its end."""
+        """It is over, by whichever side."""
         self._lines.discard(self)
         if self._told is None:
             return
-        if self._in_body and error is None and not self._is_measured():
-            self._end(self._answer())
-        elif self._heard:
+        if self._heard:
             self._end(Trouble("connection", "the connection ended in the middle of the answer"))
         else:
             self._end(Trouble("connection", "the connection ended before an answer"))
@@ -220,16 +255,21 @@ class _Line(asyncio.Protocol):
         self._end(Trouble("timeout", "no whole answer in time"))
 
     def _end(self, found: Answer | Trouble) -> None:
-        """Tell what came of it, and be free for the next or gone."""
+        """Tell what came of it, and be free for the next or gone.
+
+        A server that answered before it had all of the request may not read the rest of it.
+        """
         told, self._told = self._told, None
+        self._body = []
         self._late.cancel()
         if told is not None and not told.done():
             told.set_result(found)
-        if self._goes_on and not self.transport.is_closing():
+        line = self.transport
+        if self._goes_on and not line.is_closing() and not line.get_write_buffer_size():
             self.idle_since = self._loop.time()
             self._idle.append(self)
         else:
-            self.transport.abort()
+            line.abort()
 
     # -- the answer
 
@@ -239,8 +279,8 @@ class _Line(asyncio.Protocol):
             self._goes_on = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header."""
-        if not self._is_whole:
+        """One header; what comes behind the body under that name is none."""
+        if not self._in_body:
             self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -271,13 +311,14 @@ class _Line(asyncio.Protocol):
     def _answer(self) -> Answer | Trouble:
         headers = {name.decode("latin-1"): one.decode("latin-1") for name, one in self._headers}
         body = b"".join(self._body)
+        status = self._parser.get_status_code()
         packed = headers.get("content-encoding", "").strip().lower()
-        if packed not in ("", "identity"):
+        if body and packed not in ("", "identity"):
             unpacked = _unpacked(packed, body)
-            if unpacked is None:
+            if unpacked is None and status == 200:
                 return Trouble("no_reply", "an answer that is packed, which was not asked for")
-            body = unpacked
-        return Answer(self._parser.get_status_code(), headers, body)
+            body = unpacked or b""  # a refusal is one by its status alone
+        return Answer(status, headers, body)
 
 
 def _unpacked(how: str, body: bytes) -> bytes | None:
