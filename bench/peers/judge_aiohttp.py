@@ -15,7 +15,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+import aiohttp  # type: ignore[import-not-found]
 
 
 async def ask_all(url: str, bodies: list[dict[str, Any]], workers: int, number: int) -> int:
