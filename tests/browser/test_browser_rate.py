@@ -158,6 +158,25 @@ def test_the_next_item_is_read_while_this_one_is_finished(served: Served, visit:
     assert datetime.fromisoformat(started) > datetime.fromisoformat(read[1])
 
 
+def test_what_was_read_ahead_is_not_shown_where_it_has_changed(
+    served: Served, visit: Visit
+) -> None:
+    work = begun(served)
+    page = at_work(work, visit)
+    item = item_of(page)
+    with page.expect_response(lambda one: "leaving=" in one.url):
+        answer_all(page, "45342")
+    told(page, SAVED)
+    other = page.context.new_page()  # meanwhile the next item is begun in another tab
+    other.goto(str(page.locator("#rate").get_attribute("data-after")))
+    ready(other)
+    other.keyboard.press("2")
+    told(other, SAVED)
+    handed_in(page, item)
+    assert item_of(page) == item_of(other)
+    expect(page.locator('input[name="answers.usefulness"]:checked')).to_have_value("2")
+
+
 def test_keys_do_nothing_while_somebody_types(served: Served, visit: Visit) -> None:
     page = at_work(begun(served), visit)
     page.keyboard.press("m")

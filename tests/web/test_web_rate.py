@@ -90,6 +90,20 @@ def test_a_form_without_scripts_goes_round(plans: Study, client: Client) -> None
     assert len(as_(plans, "ann").my_ratings()) == 1
 
 
+def test_a_page_that_is_read_ahead_is_as_it_will_be(plans: Study, client: Client) -> None:
+    """What is handed in by then is done, and beside nothing; by reading alone nothing is done."""
+    ann, task, _ = started(client, plans)
+    first = f"/s/{plans.number}/rate/{task}"
+    (after,) = re.findall('data-after="([^"]+)"', ann.get(first).text)
+
+    def place(page: str) -> list[tuple[str, str]]:
+        return re.findall(r'data-before="([^"]*)"|class="numbers">(\d+) of', page)[:2]
+
+    assert place(ann.get(f"{after}?leaving={task}").text) == [("", ""), ("", "2")]
+    assert place(ann.get(after).text) == [(first, ""), ("", "1")]
+    assert ann.get(f"{after}?leaving=nothing").status_code == 404
+
+
 def test_a_draft_is_saved_and_shown_again(plans: Study, client: Client) -> None:
     ann, task, sent = started(client, plans)
     at = f"/s/{plans.number}/rate/{task}"

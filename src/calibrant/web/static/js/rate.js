@@ -13,7 +13,7 @@ let here = null;
 async function show(address, { push = true, submitted = null } = {}) {
   const leaving = here;
   if (!submitted) await leaving?.keeper?.settleDown();
-  let page = submitted ? await taken(address) : null;
+  let page = submitted ? await taken(address, submitted.task) : null;
   try {
     if (!page) {
       const answer = await fetch(address, { headers: { accept: "text/html" } });
