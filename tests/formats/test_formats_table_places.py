@@ -58,7 +58,9 @@ def written(path: Path, **sheets: Sequence[Sequence[object]]) -> Path:
 
 
 def test_sheets_and_rows_of_a_workbook(tmp_path: Path) -> None:
-    table = [["Plans"], [], [None, "id", "goal", "action"], [None, 1, "Bake", "Ask"]]
+    table: list[list[object]] = [
+        ["Plans"], [], [None, "id", "goal", "action"], [None, 1, "Bake", "Ask"],
+    ]  # fmt: skip
     path = written(tmp_path / "t.xlsx", Notes=[["read me"], ["twice"]], Plans=table, Empty=[])
     first = glance_at(path)
     assert first is not None and (first.sheet, first.sheets) == ("Plans", ("Notes", "Plans"))
