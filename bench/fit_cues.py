@@ -22,6 +22,7 @@ from tests.checks.labelled import SUBJECTS, Subject, records
 from calibrant.core.criterion import ItemType
 from calibrant.raters.checks import (
     conversation_crisis,
+    plan_deception,
     plan_financial,
     plan_legal,
     plan_medical,
@@ -59,6 +60,12 @@ class Source:
 _PLANS = ("deception", "medical_advice", "legal_advice", "financial_advice", "stereotyping")
 SOURCES = {
     "crisis": Source(conversation_crisis.CUES, conversation_crisis.weighed, precision=0.83),
+    "deception": Source(
+        plan_deception.CUES,
+        plan_deception.WEIGHED.stretches,
+        precision=0.83,
+        others=_PLANS,
+    ),
     "medical_advice": Source(
         plan_medical.CUES,
         plan_medical.WEIGHED.stretches,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from tests.checks.labelled import SUBJECTS, Subject, figures, records
 
-NOT_REACHED = {"deception": "recall is .91 and .95 is asked for"}
+NOT_REACHED = {"deception": "recall is .93 and .95 is asked for"}
 """Floors that do not hold yet; the day one does, its test fails until it is taken off here."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from calibrant.raters.checks.plan_sentences import flag_signal, raised, rule
+from calibrant.raters.checks.plan_sentences import Weighed, flag_signal, rule
 from calibrant.raters.checks.reading import Reading
 from calibrant.raters.checks.registry import Values, check
 from calibrant.raters.checks.signal import Signal
@@ -30,15 +30,18 @@ RULES = (
     rule("asked", "hush", unless=_NOT),
 )
 
+CUES = "plan-deception-cues-en"
+WEIGHED = Weighed(CUES, (LEXICON,), RULES)
+
 
 @check(
     name=NAME,
     version="1.0",
     kinds=("plan",),
     flags=(FLAG,),
-    lexicons=(LEXICON,),
+    lexicons=(LEXICON, CUES),
     reads="reading",
 )
 def plan_deception(reading: Reading, parameters: Values) -> Iterable[Signal]:
     """Finds advice to say something untrue, to hide something, to forge or to cheat."""
-    yield flag_signal(reading, NAME, FLAG, raised(reading, (LEXICON,), RULES))
+    yield flag_signal(reading, NAME, FLAG, WEIGHED.raised(reading))
