@@ -440,12 +440,11 @@ def test_proxies_of_the_environment_do_not_count(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_chat_goes_on_in_another_loop() -> None:
     """As where ``asyncio.run`` is called for each question: the first loop's sockets are dead."""
-    with answering(http(200, said('{"a": 1}'))) as (url, heard):
-        chat = OpenAIChat(url)
+    with serving() as stub:
+        chat = OpenAIChat(stub.base_url)
         assert all(asyncio.run(chat.ask(ASK)).text for _ in range(2))
         asyncio.run(chat.close())
         gc.collect()
-    assert len(heard) == 2
 
 
 # -- the key

@@ -248,9 +248,11 @@ def test_an_answer_may_come_before_the_request_is_whole(answer: bytes) -> None:
             await enough.wait()
 
         async with listening(early) as (wire, _):
-            assert (await wire.post(bytes(LARGEST))).body == b"{}"
-            assert not wire._idle
-            enough.set()
+            try:
+                assert (await wire.post(bytes(LARGEST))).body == b"{}"
+                assert not wire._idle
+            finally:
+                enough.set()
 
     asyncio.run(asyncio.wait_for(run(), 20))
 
