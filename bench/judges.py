@@ -78,7 +78,7 @@ tries to report that it reports nothing, and only meets a proxy that is not ther
 AIOHTTP = "aiohttp==3.14.5"
 INSPECT = ("inspect-ai==0.3.285", "openai==3.49.0")
 DEEPEVAL = ("deepeval==4.3.1", "openai==3.49.0")
-HELPED = "DeepEval, our client"
+HELPED = "DeepEval, one client"
 PROMPTFOO = ("promptfoo@0.121.20",)
 """The last that runs on Node.js 20."""
 
@@ -208,7 +208,7 @@ class Peer:
     """Another program that judges."""
 
     name: str
-    words: Sequence[str | Path]
+    words: tuple[str | Path, ...]
     """What it is started with, before the address."""
     is_helped: bool = False
     """Whether it has more than it comes with."""
@@ -233,7 +233,7 @@ class Peer:
 def bare_loop() -> Peer:
     """What could be had at best."""
     python = peer_env("judge-aiohttp", [AIOHTTP])
-    return Peer("a bare aiohttp loop", [python, "-I", HERE / "peers" / "judge_aiohttp.py"])
+    return Peer("a bare aiohttp loop", (python, "-I", HERE / "peers" / "judge_aiohttp.py"))
 
 
 def peers(notes: list[str]) -> list[Peer]:
@@ -254,7 +254,7 @@ def peers(notes: list[str]) -> list[Peer]:
     found = []
     for name, words in known.items():
         try:
-            found.append(Peer(name, words(), is_helped=name == HELPED))
+            found.append(Peer(name, tuple(words()), is_helped=name == HELPED))
         except BenchError as error:
             notes.append(f"{name} could not be had here: {str(error).splitlines()[-1]}")
     return found
