@@ -116,6 +116,18 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server and an empty database for the tests of a module that do not kill it."""
+    folder = tmp_path_factory.mktemp("served")
+    made = Served(str(folder / "work.db"), folder, free_port())
+    made.opened = compose.open_workspace(made.place, create=True)
+    made.start()
+    yield made
+    made.stop()
+    made.opened.close()
+
+
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """Serves a database: ``serve()`` makes an empty one, ``serve(place)`` takes what is there."""

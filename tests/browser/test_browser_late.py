@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import PurePosixPath
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.browser.conftest import Served, free_port
+from tests.browser.conftest import Served
 from tests.study.study_kit import PLANS, as_
 from tests.web.disagreeing import FREE, disagreeing
 from tests.web.rate_kit import rating_study
 
-from calibrant import Study, Submission, compose
+from calibrant import Study, Submission
 from calibrant.compose import now
 from calibrant.core.study import Key
 from calibrant.study.open import create
@@ -22,17 +22,6 @@ from calibrant.study.open import create
 pytestmark = pytest.mark.xdist_group("late")
 NUMBERS = count(1)
 CRITERIA = ("usefulness", "smart_adherence", "realism", "inclusivity", "clarity")
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("late")
-    made = Served(str(folder / "work.db"), folder, free_port())
-    made.opened = compose.open_workspace(made.place, create=True)
-    made.start()
-    yield made
-    made.stop()
-    made.opened.close()
 
 
 @dataclass

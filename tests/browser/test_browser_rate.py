@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import create_engine, text
-from tests.browser.conftest import Served, free_port
+from tests.browser.conftest import Served
 from tests.study.study_kit import as_
 from tests.web.rate_kit import rating_study
 
@@ -23,18 +23,6 @@ pytestmark = pytest.mark.xdist_group("browser-rate")
 Visit = Callable[..., Page]
 NUMBERS = count(1)
 SAVED = "Saved at"
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server for the tests that do not kill it."""
-    folder = tmp_path_factory.mktemp("rate")
-    made = Served(str(folder / "work.db"), folder, free_port())
-    made.opened = compose.open_workspace(made.place, create=True)
-    made.start()
-    yield made
-    made.stop()
-    made.opened.close()
 
 
 @dataclass

@@ -44,11 +44,24 @@ def _ready(statement: Executable, dialect: Dialect) -> _Ready:
     return _Ready(str(compiled), names, dict(compiled.params))
 
 
+_CURSOR = "calibrant-cursor"
+
+
 def run(connection: Connection, statement: Executable, asked: Mapping[str, Any]) -> Any:
-    """The driver's own cursor, once it has run a statement."""
+    """The driver's own cursor, once it has run a statement.
+
+    To psycopg a cursor is costly, so there is one for a connection, used again for the next
+    statement: whoever calls has read what it found by then. One of SQLite costs nothing.
+    """
     ready = _ready(statement, connection.dialect)
     raw: Any = connection.connection.driver_connection
-    return raw.execute(ready.text, ready.bound(asked))
+    if ready.names is not None:
+        return raw.execute(ready.text, ready.bound(asked))
+    kept = connection.info
+    cursor = kept.get(_CURSOR)
+    if cursor is None:
+        cursor = kept[_CURSOR] = raw.cursor()
+    return cursor.execute(ready.text, ready.bound(asked))
 
 
 def fetched(connection: Connection, statement: Executable, asked: Mapping[str, Any]) -> list[Row]:
