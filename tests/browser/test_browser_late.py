@@ -82,6 +82,13 @@ def begun(served: Served) -> tuple[Study, str]:
     return study, name
 
 
+def early(served: Served, visit: Callable[..., Page]) -> tuple[Study, str, Page, Scripts]:
+    """Somebody at their first item, before any script has come."""
+    study, name = begun(served)
+    page = visit(served, name)
+    return study, name, page, opened(page, f"/s/{study.number}/rate")
+
+
 def answer(page: Page, criterion: str, value: str) -> None:
     page.locator(f"input[name='answers.{criterion}'][value='{value}']").check()
 
@@ -110,9 +117,7 @@ def scripted(page: Page) -> None:
 def test_a_rating_is_handed_in_before_any_script_has_come(
     served: Served, visit: Callable[..., Page]
 ) -> None:
-    study, name = begun(served)
-    page = visit(served, name)
-    scripts = opened(page, f"/s/{study.number}/rate")
+    study, name, page, scripts = early(served, visit)
     item = item_of(page)
     expect(page.locator("main kbd:visible")).to_have_count(0)  # no key works yet
     for one in CRITERIA[:4]:
@@ -137,9 +142,7 @@ def test_a_rating_is_handed_in_before_any_script_has_come(
 def test_what_was_done_before_the_scripts_came_is_saved_once_they_have(
     served: Served, visit: Callable[..., Page]
 ) -> None:
-    study, name = begun(served)
-    page = visit(served, name)
-    scripts = opened(page, f"/s/{study.number}/rate")
+    study, name, page, scripts = early(served, visit)
     item = item_of(page)
     answer(page, "usefulness", "5")
     answer(page, "inclusivity", "3")
@@ -200,9 +203,7 @@ KEEP = """() => {
 def test_what_this_computer_kept_does_not_replace_what_was_just_typed(
     served: Served, visit: Callable[..., Page]
 ) -> None:
-    study, name = begun(served)
-    page = visit(served, name)
-    scripts = opened(page, f"/s/{study.number}/rate")
+    study, name, page, scripts = early(served, visit)
     page.evaluate(KEEP)
     answer(page, "clarity", "5")
     scripts.come()
@@ -217,9 +218,7 @@ def test_scripts_that_come_after_the_form_was_taken_hand_nothing_in_twice(
     served: Served, visit: Callable[..., Page]
 ) -> None:
     """As where somebody handed in without scripts, and the answer is slow to come."""
-    study, name = begun(served)
-    page = visit(served, name)
-    scripts = opened(page, f"/s/{study.number}/rate")
+    study, name, page, scripts = early(served, visit)
     item = item_of(page)
     for one in CRITERIA:
         answer(page, one, "4")
@@ -237,9 +236,7 @@ def test_scripts_that_come_after_the_form_was_taken_hand_nothing_in_twice(
 def test_modules_come_one_by_one_in_odd_orders(
     served: Served, visit: Callable[..., Page], reverse: bool
 ) -> None:
-    study, name = begun(served)
-    page = visit(served, name)
-    scripts = opened(page, f"/s/{study.number}/rate")
+    study, name, page, scripts = early(served, visit)
     for at, module in enumerate(sorted(scripts.held, reverse=reverse)):
         if at % 3 == 0 and at // 3 < len(CRITERIA):
             answer(page, CRITERIA[at // 3], "3")
@@ -257,9 +254,7 @@ def test_modules_come_one_by_one_in_odd_orders(
 def test_where_a_module_never_comes_the_page_is_a_form(
     served: Served, visit: Callable[..., Page], lost: str
 ) -> None:
-    study, name = begun(served)
-    page = visit(served, name)
-    scripts = opened(page, f"/s/{study.number}/rate")
+    _, _, page, scripts = early(served, visit)
     item = item_of(page)
     answer(page, "usefulness", "1")
     scripts.get_lost(lost)
